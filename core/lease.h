@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/json.h"
+#include "core/point.h"
+#include "core/rank_problem.h"
+
+namespace headsplit {
+
+/// How a point is measured; from the `measure` block of a sweep.
+struct MeasureSettings {
+  double min_time_ms = 30;    ///< keep sampling for at least this much kernel time
+  double max_noise = 0.01;    ///< ... and until the relative spread of the median is below this
+  double max_time_ms = 2000;  ///< ... but never longer than this
+  bool counters = true;       ///< hardware counters, where the device has them
+  int repeats = 1;            ///< times each point is measured, interleaved over the sweep
+
+  bool operator==(const MeasureSettings&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(MeasureSettings, (), (min_time_ms, max_noise, max_time_ms, counters, repeats))
+
+/// A point handed to an agent.  (point_id, epoch) is the attempt: the epoch grows with every grant
+/// of the point, so that whatever a stale holder sends can be told apart and refused.
+struct Lease {
+  std::string point_id;
+  std::int64_t epoch = 0;
+  std::string sweep;
+  Point point;
+  RankProblem problem;
+  MeasureSettings measure;
+  std::uint64_t seed = 1;
+  double deadline_s = 60;  ///< from the grant; the agent kills its worker before this passes
+
+  bool operator==(const Lease&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Lease, (),
+                      (point_id, epoch, sweep, point, problem, measure, seed, deadline_s))
+
+}  // namespace headsplit

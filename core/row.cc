@@ -1,0 +1,25 @@
+#include "core/row.h"
+
+namespace headsplit {
+
+Row row_of(const Point& point) {
+  Row row;
+  row.point_id = point_id(point);
+  row.model = point.model;
+  row.kernel = point.kernel;
+  row.layout = layout_name(point.layout);
+  row.tp = point.layout.tp;
+  row.dp = point.layout.dp;
+  row.cp = point.layout.cp;
+  row.ranks = point.ranks;
+  row.batch = point.batch;
+  row.query_tokens = point.query_tokens;
+  row.context = point.context;
+  row.kv_dtype = point.kv_dtype;
+  row.lengths = point.lengths;
+  row.l2 = point.l2;
+  row.repeat = point.repeat;
+  return row;
+}
+
+}  // namespace headsplit

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "kernels/problem.h"
+
+namespace headsplit::kernels {
+
+/// Where a kernel runs.
+enum class Backend { cpu, cuda };
+BOOST_DESCRIBE_ENUM(Backend, cpu, cuda)
+
+/// How a kernel will run a problem: chosen before the launch, printable, with the reason.
+struct Config {
+  int tile_rows = 0;    ///< packed query rows (heads x query tokens) of one tile
+  int tile_tokens = 0;  ///< KV tokens of one step
+  int num_splits = 1;   ///< most parts that one request's context is cut into
+  int padded_rows = 0;  ///< packed rows computed for nothing, a request
+  int workers = 0;      ///< CTAs or threads launched
+  std::string reason;   ///< why these tiles and splits
+
+  bool operator==(const Config&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Config, (),
+                      (tile_rows, tile_tokens, num_splits, padded_rows, workers, reason))
+
+/// Parts of a launch that can be timed apart.
+enum class Part { all, split, combine };
+
+/// One output row: (request, query token, head) in row-major order.
+struct OutputRow {
+  std::vector<float> values;  ///< [d_latent]
+  float lse = 0;              ///< natural logarithm of the sum of exponentials
+};
+
+/// A kernel bound to one problem: random inputs made, outputs and workspaces allocated.
+/// Not thread-safe.  CUDA kernels enqueue on the stream they were bound to and do not wait.
+class BoundKernel {
+ public:
+  virtual ~BoundKernel() = default;
+
+  virtual const Config& config() const = 0;
+  /// Fill outputs and workspaces with NaN, so that what a launch leaves out cannot pass as right.
+  virtual Result<void> poison() = 0;
+  /// One whole launch, or one part of it.  A part that this kernel does not have does nothing.
+  virtual Result<void> launch(Part part) = 0;
+  /// The given output rows after the last launch (waits for it).  row: 0..problem.rows() - 1.
+  virtual Result<std::vector<OutputRow>> output_rows(std::span<const std::int64_t> rows) = 0;
+};
+
+/// What a kernel is bound with.
+struct BindOptions {
+  int threads = 0;         ///< CPU: worker threads, 0 = all cores of this process
+  void* stream = nullptr;  ///< CUDA: a cudaStream_t
+  int num_splits = 0;      ///< 0 = chosen by the kernel; tests and batch-invariant runs fix it
+};
+
+/// One kernel of the suite on one backend: a row of the registry's table.
+struct KernelEntry {
+  std::string name;
+  Backend backend = Backend::cpu;
+  std::string summary;
+  /// Fails: config, with the reason why this kernel cannot run such a problem.
+  Result<void> (*supports)(const RankProblem& shape);
+  Result<std::unique_ptr<BoundKernel>> (*bind)(const Problem& problem, const BindOptions& options);
+};
+
+/// All kernels of this build.
+std::span<const KernelEntry> registry();
+
+/// The kernel of that name on that backend.  Fails: config (lists the names there are).
+Result<const KernelEntry*> find_kernel(const std::string& name, Backend backend);
+
+}  // namespace headsplit::kernels

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/problem.h"
+
+namespace headsplit::kernels {
+
+/// Attention of one output row in fp64, straight from the equation, on the inputs as stored
+/// (rounded to the cache's type).
+///   s_j = scale x sum_d q_d k_jd,  p = softmax(s),  out_d = sum_j p_j k_jd for d < d_latent,
+///   lse = log sum_j exp(s_j)
+struct ReferenceRow {
+  std::vector<double> values;  ///< [d_latent]
+  double lse = 0;
+};
+ReferenceRow mla_dense_reference(const Problem& problem, std::int64_t row);
+
+/// The stored value of query and cache elements: random_value rounded to bf16 (or to the FP8
+/// cache's precision).  Kernels fill their inputs with exactly these.
+/// index: into q [batch, query_tokens, local_heads, d_qk].
+float query_value(const Problem& problem, std::int64_t index);
+/// page, slot, dim: into the cache [page_count, page_tokens, d_qk].
+float cache_value(const Problem& problem, std::int64_t page, int slot, int dim);
+
+}  // namespace headsplit::kernels

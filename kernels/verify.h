@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/result.h"
+#include "kernels/kernel.h"
+#include "kernels/problem.h"
+
+namespace headsplit::kernels {
+
+/// The tolerance of each storage type, written once: |out - reference| <= absolute + relative x
+/// |reference|, and the same for the LSE.
+struct Tolerance {
+  double out_absolute = 0;
+  double out_relative = 0;
+  double lse_absolute = 0;
+};
+Tolerance tolerance(KvDtype dtype);
+
+/// Largest error of the checked rows in units of the tolerance: at most 1 passes.  NaN and
+/// infinities where the reference has none count as infinite.
+struct Verification {
+  double worst = 0;
+  std::int64_t rows_checked = 0;
+  std::int64_t worst_row = -1;
+};
+
+/// Compare output rows of the last launch with the fp64 reference.  At most `rows_max` rows are
+/// checked: the first, the last, and the others spread by the seed; 0 checks all.
+/// Fails: mismatch when the worst is above 1 (says which row, and both values).
+Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::int64_t rows_max);
+
+}  // namespace headsplit::kernels

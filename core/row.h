@@ -47,11 +47,12 @@ BOOST_DESCRIBE_STRUCT(RowIdentity, (),
 struct RowOutcome {
   Status status = Status::failed;
   std::string reason;
-  bool resumed = false;  ///< taken over from an earlier run of the same sweep
+  bool resumed = false;    ///< taken over from an earlier run of the same sweep
+  bool retryable = false;  ///< failed, and another attempt may go better: a crash or a timeout
 
   bool operator==(const RowOutcome&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(RowOutcome, (), (status, reason, resumed))
+BOOST_DESCRIBE_STRUCT(RowOutcome, (), (status, reason, resumed, retryable))
 
 /// The point, and rank 0's share of it.
 struct RowPoint {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "core/row.h"
+
+namespace headsplit::coordinator {
+
+/// Where a point stands.  done = its one row is stored, whatever the row's status.
+enum class PointState { pending, running, done };
+BOOST_DESCRIBE_ENUM(PointState, pending, running, done)
+
+/// Durable state of one point of a plan.
+struct PointProgress {
+  PointState state = PointState::pending;
+  std::int64_t epoch = 0;             ///< of the latest attempt granted; 0 = never
+  std::vector<std::string> failures;  ///< one reason for each attempt that counts against limits
+  Status status = Status::failed;     ///< of the row, when done
+
+  bool operator==(const PointProgress&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(PointProgress, (), (state, epoch, failures, status))
+
+}  // namespace headsplit::coordinator

@@ -1,0 +1,206 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coordinator/plan.h"
+#include "coordinator/progress.h"
+#include "core/log.h"
+#include "core/message.h"
+
+/// Who runs what, decided in one place: `step(event, now) -> actions`.  No I/O, no clock, no
+/// threads; the same events give the same actions, so thousands of schedules run in one test.
+namespace headsplit::coordinator {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+// ---- Events: what happened -----------------------------------------------------------------
+
+/// A plan is in the store.  progress: durable state of plan.points, by position; empty = all
+/// fresh.  A point that was `running` goes back to pending with its epoch kept.  backend: only
+/// agents of it get points of this sweep; empty = any.  Submitting a sweep that is queued already
+/// changes nothing.
+struct SweepSubmitted {
+  std::shared_ptr<const Plan> plan;
+  std::vector<PointProgress> progress;
+  std::string backend;
+};
+/// A connection said hello.  session: never used before.
+struct AgentJoined {
+  std::int64_t session = 0;
+  AgentInfo agent;
+};
+/// A connection ended; reason: for logs and rows ("connection closed").
+struct AgentLost {
+  std::int64_t session = 0;
+  std::string reason;
+};
+/// A connection spoke.  Any message counts as a sign of life; a report needs no AgentSpoke.
+struct AgentSpoke {
+  std::int64_t session = 0;
+};
+/// An agent reports the outcome of a lease; row.sweep is the lease's sweep.
+struct RowReported {
+  std::int64_t session = 0;
+  Row row;
+};
+/// The row of a StoreRow action is durable.
+struct RowStored {
+  std::string sweep;
+  std::string point_id;
+};
+/// Time passed.  Send one every 0.2 s or so: deadlines and silence are found here.
+struct Tick {};
+/// Somebody no longer wants this sweep: its open points end as cancelled.
+struct SweepCancelled {
+  std::string sweep;
+  std::string reason;
+};
+/// The coordinator is going down: nothing more is granted, agents are told to stop, and what was
+/// running is pending again at the next start.  Rows that still come are taken.
+struct ShutdownBegun {};
+
+using Event = std::variant<SweepSubmitted, AgentJoined, AgentLost, AgentSpoke, RowReported,
+                           RowStored, Tick, SweepCancelled, ShutdownBegun>;
+
+// ---- Actions: what the caller must do, in order ----------------------------------------------
+
+/// Store that the attempt was granted (LeaseWrite), and only when that is durable send the lease
+/// to the session, if it is still there.
+struct GrantLease {
+  std::int64_t session = 0;
+  Lease lease;  ///< lease.sweep is the plan's id
+};
+/// Store the one row of a point (RowWrite), then give the scheduler RowStored.
+struct StoreRow {
+  std::string sweep;  ///< plan id; row.sweep is the sweep's name, for people
+  Row row;
+};
+/// Store that an attempt ended without giving the point its row (AttemptWrite).  No event follows.
+struct StoreAttempt {
+  std::string sweep;
+  std::string point_id;
+  std::int64_t epoch = 0;
+  std::string outcome;  ///< lost | expired | failed | invalid | stale
+  std::string reason;
+  bool counts = false;     ///< against limits.attempts; the point is pending again
+  std::optional<Row> row;  ///< what was reported, if anything
+};
+/// Answer a report.  Comes after the row is durable.
+struct SendAck {
+  std::int64_t session = 0;
+  Ack ack;
+};
+/// Tell an agent to stop an attempt.
+struct SendCancel {
+  std::int64_t session = 0;
+  Cancel cancel;
+};
+/// Close a connection: it was silent too long.  AgentLost need not follow, and may.
+struct DropAgent {
+  std::int64_t session = 0;
+  std::string reason;
+};
+/// Every point of the sweep has its row, durably.
+struct SweepFinished {
+  std::string sweep;
+};
+/// A decision worth a line in the log.
+struct LogDecision {
+  LogLevel level = LogLevel::info;
+  std::string event;
+  std::string details;
+};
+
+using Action = std::variant<GrantLease, StoreRow, StoreAttempt, SendAck, SendCancel, DropAgent,
+                            SweepFinished, LogDecision>;
+
+struct SchedulerSettings {
+  double silence_limit_s = 10;  ///< after this much silence an agent counts as lost
+  double deadline_grace_s = 5;  ///< a lease expires this long after the agent should have stopped
+};
+
+// ---- Views: for status, metrics and tests ----------------------------------------------------
+
+/// How far one sweep is.  The counts by status are of durable rows.
+struct SweepView {
+  std::string id;
+  std::string name;
+  std::string backend;
+  std::int64_t points = 0;
+  std::int64_t pending = 0;
+  std::int64_t running = 0;
+  std::int64_t storing = 0;  ///< decided, not durable yet
+  std::int64_t ok = 0;
+  std::int64_t failed = 0;
+  std::int64_t skipped = 0;
+  std::int64_t cancelled = 0;
+  std::int64_t resumed = 0;  ///< of the rows above, those that were there at submit
+
+  std::int64_t done() const { return ok + failed + skipped + cancelled; }
+  bool operator==(const SweepView&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SweepView, (),
+                      (id, name, backend, points, pending, running, storing, ok, failed, skipped,
+                       cancelled, resumed))
+
+struct AgentView {
+  std::int64_t session = 0;
+  AgentInfo agent;
+  std::string working_on;  ///< point id, or empty when idle
+
+  bool operator==(const AgentView&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(AgentView, (), (session, agent, working_on))
+
+/// Totals since the scheduler was made; only ever grow.
+struct SchedulerTotals {
+  std::int64_t granted = 0;
+  std::int64_t accepted = 0;
+  std::int64_t duplicate = 0;
+  std::int64_t stale = 0;
+  std::int64_t invalid = 0;
+  std::int64_t expired = 0;  ///< leases whose deadline passed
+  std::int64_t lost = 0;     ///< leases whose agent went away
+  std::int64_t retried = 0;  ///< attempts that failed and were given back to the queue
+
+  bool operator==(const SchedulerTotals&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SchedulerTotals, (),
+                      (granted, accepted, duplicate, stale, invalid, expired, lost, retried))
+
+/// The rules:
+/// - Sweeps are served first in, first out; an agent that the first cannot use serves the next.
+/// - Each grant of a point raises its epoch.  A report is taken when its epoch is the point's
+///   latest and the point has no row; the same epoch again is `duplicate`, another is `stale`, and
+///   what the plan does not know is `invalid`.
+/// - An attempt whose agent is lost, whose deadline passes, or that fails with `retryable` counts
+///   against limits.attempts; then the point waits again, behind points that failed less.  When
+///   the attempts are used up the point's row is `failed` and lists the reasons.
+/// - A point that needs more memory than any agent that could run it is `skipped`.
+/// Not thread-safe.
+class Scheduler {
+ public:
+  explicit Scheduler(SchedulerSettings settings = {});
+  ~Scheduler();
+  Scheduler(Scheduler&&) noexcept;
+  Scheduler& operator=(Scheduler&&) noexcept;
+
+  std::vector<Action> step(const Event& event, TimePoint now);
+
+  std::vector<SweepView> sweeps() const;  ///< in order of submission, finished ones included
+  std::vector<AgentView> agents() const;  ///< by session
+  const SchedulerTotals& totals() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headsplit::coordinator

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/lease.h"
+#include "core/point.h"
+
+namespace headsplit::coordinator {
+
+/// The axes of a sweep: the plan is their product with kernels and layouts.  Every list is in the
+/// order of the file, has at least one entry and none twice.
+struct Axes {
+  std::vector<int> batch{1};
+  std::vector<int> query_tokens{1};
+  std::vector<std::int64_t> context{4096};
+  std::vector<KvDtype> kv_dtype{KvDtype::bf16};
+  std::vector<Lengths> lengths{Lengths::equal};
+  std::vector<L2> l2{L2::cold};
+
+  bool operator==(const Axes&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Axes, (), (batch, query_tokens, context, kv_dtype, lengths, l2))
+
+/// One entry of `exclude`: a point is left out when each list that is not empty holds its value.
+struct Exclusion {
+  std::vector<std::string> kernel;
+  std::vector<int> tp;
+  std::vector<int> dp;
+  std::vector<int> cp;
+  std::vector<int> batch;
+  std::vector<int> query_tokens;
+  std::vector<std::int64_t> context;
+  std::vector<KvDtype> kv_dtype;
+  std::vector<Lengths> lengths;
+  std::vector<L2> l2;
+
+  bool excludes(const Point& point) const;
+  bool operator==(const Exclusion&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Exclusion, (),
+                      (kernel, tp, dp, cp, batch, query_tokens, context, kv_dtype, lengths, l2))
+
+/// How long and how often a point may be tried.
+struct Limits {
+  int attempts = 3;             ///< attempts that may crash, hang or lose their agent
+  double point_timeout_s = 60;  ///< of one attempt, enforced from outside the process
+
+  bool operator==(const Limits&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Limits, (), (attempts, point_timeout_s))
+
+/// A sweep file, read and checked (design.md section 5).
+struct Sweep {
+  std::string name;
+  std::string model = "deepseek-v3";  ///< built-in name, or path to a config.json
+  std::vector<std::string> kernels{"mla_dense"};
+  std::vector<Layout> layouts{Layout{}};
+  Ranks ranks = Ranks::emulated;
+  Axes axes;
+  std::vector<Exclusion> exclude;
+  MeasureSettings measure;
+  Limits limits;
+  std::uint64_t seed = 1;
+
+  bool operator==(const Sweep&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Sweep, (),
+                      (name, model, kernels, layouts, ranks, axes, exclude, measure, limits, seed))
+
+/// Most points a sweep may expand to.
+constexpr std::int64_t kPointsMax = 1'000'000;
+
+/// The sweep of a YAML text; JSON is YAML too.  filename: only for messages.
+/// Fails: config, one line `file:line:column: field: what; legal values` (malformed YAML, unknown
+/// keys with the nearest legal one, sizes out of bounds, duplicates, tp that does not divide the
+/// heads, more than kPointsMax points).
+Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filename);
+
+/// The sweep of a file.  A model path in it is relative to the file's folder.
+/// Fails: io (cannot be read), and as sweep_from_yaml.
+Result<Sweep> read_sweep(const std::string& path);
+
+}  // namespace headsplit::coordinator

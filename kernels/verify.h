@@ -6,11 +6,14 @@
 
 namespace headsplit::kernels {
 
-/// The tolerance of each storage type, written once: |out - reference| <= absolute + relative x
-/// |reference|, and the same for the LSE.
+/// The tolerance of each storage type, written once.  Averaging over n tokens shrinks an output
+/// row as 1/sqrt(n), so a fixed absolute tolerance would be blind at long contexts; it is taken
+/// relative to the row instead: |out - reference| <= of_value x |reference| + of_row x
+/// rms(reference row), and |lse - reference| <= lse_absolute.  A row that attends to nothing must
+/// be exactly 0 and its LSE exactly -infinity.
 struct Tolerance {
-  double out_absolute = 0;
-  double out_relative = 0;
+  double of_value = 0;
+  double of_row = 0;
   double lse_absolute = 0;
 };
 Tolerance tolerance(KvDtype dtype);

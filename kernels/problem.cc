@@ -1,0 +1,123 @@
+#include "kernels/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/check.h"
+#include "kernels/random_value.h"
+
+namespace headsplit::kernels {
+namespace {
+
+/// Context splits whose fp32 partials a launch may hold beyond one a request: kernels cut the
+/// whole batch into about as many parts as they have workers.
+constexpr int kSplitPartials = 256;
+
+std::int64_t pages_of(std::int64_t tokens, int page_tokens) {
+  return (tokens + page_tokens - 1) / page_tokens;
+}
+
+/// Pages that belong to nobody, so that a kernel that strays finds NaN.
+std::int64_t spare_pages(std::int64_t used_pages) { return 1 + used_pages / 64; }
+
+std::vector<std::int32_t> draw_lengths(const RankProblem& shape, std::uint64_t seed) {
+  const auto context = static_cast<std::int32_t>(shape.context);
+  std::vector<std::int32_t> lengths(static_cast<std::size_t>(shape.batch), context);
+  if (shape.lengths == Lengths::equal) return lengths;
+  for (std::size_t i = 1; i < lengths.size(); ++i) {
+    const std::uint64_t bits = random_bits(seed, Tensor::length, i);
+    lengths[i] = static_cast<std::int32_t>(bits % (static_cast<std::uint64_t>(context) + 1));
+  }
+  if (lengths.size() > 2) lengths.back() = 0;
+  return lengths;
+}
+
+/// 0..count-1 in an order drawn from the seed (Fisher-Yates).
+std::vector<std::int32_t> shuffled_pages(std::int32_t count, std::uint64_t seed) {
+  std::vector<std::int32_t> pages(static_cast<std::size_t>(count));
+  std::iota(pages.begin(), pages.end(), 0);
+  for (std::size_t i = pages.size(); i > 1; --i) {
+    std::swap(pages[i - 1], pages[random_bits(seed, Tensor::page, i) % i]);
+  }
+  return pages;
+}
+
+void lay_out_pages(Problem& problem) {
+  const auto columns = static_cast<std::size_t>(problem.pages_per_request);
+  std::int64_t used = 0;
+  for (const auto length : problem.lengths) used += pages_of(length, problem.page_tokens);
+  problem.page_count = static_cast<std::int32_t>(used + spare_pages(used));
+  problem.page_table.assign(problem.lengths.size() * columns, kUnusedPage);
+  const auto pages = shuffled_pages(problem.page_count, problem.seed);
+  auto next = pages.begin();
+  for (std::size_t request = 0; request < problem.lengths.size(); ++request) {
+    const auto count = pages_of(problem.lengths[request], problem.page_tokens);
+    std::copy_n(next, count, problem.page_table.begin() + std::ptrdiff_t(request * columns));
+    next += count;
+  }
+}
+
+}  // namespace
+
+std::int64_t Problem::length_sum() const {
+  return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+}
+
+std::int32_t Problem::attended(int request, int token) const {
+  const auto length = lengths[static_cast<std::size_t>(request)];
+  return std::max(0, length - (shape.query_tokens - 1 - token));
+}
+
+Problem make_problem(const RankProblem& shape, std::uint64_t seed, int page_tokens) {
+  return make_problem(shape, draw_lengths(shape, seed), seed, page_tokens);
+}
+
+Problem make_problem(const RankProblem& shape, std::vector<std::int32_t> lengths,
+                     std::uint64_t seed, int page_tokens) {
+  CHECK(static_cast<int>(lengths.size()) == shape.batch);
+  CHECK(page_tokens > 0);
+  for (const auto length : lengths) CHECK(length >= 0 && length <= shape.context);
+  Problem problem;
+  problem.shape = shape;
+  problem.page_tokens = page_tokens;
+  problem.softmax_scale = static_cast<float>(1 / std::sqrt(double(shape.d_nope + shape.d_rope)));
+  problem.seed = seed;
+  problem.lengths = std::move(lengths);
+  problem.pages_per_request =
+      static_cast<int>(std::max<std::int64_t>(1, pages_of(shape.context, page_tokens)));
+  lay_out_pages(problem);
+  return problem;
+}
+
+Work work(const Problem& problem) {
+  const RankProblem& shape = problem.shape;
+  const double tokens = static_cast<double>(problem.length_sum());
+  const double width = shape.d_qk() + shape.d_latent;
+  return Work{
+      .flops = 2.0 * shape.query_tokens * shape.local_heads * tokens * width,
+      .kv_bytes = tokens * static_cast<double>(cache_row_bytes(shape)),
+      .qo_bytes = static_cast<double>(problem.rows()) * width * 2,
+  };
+}
+
+std::int64_t cache_row_bytes(const RankProblem& shape) {
+  if (shape.kv_dtype == KvDtype::bf16) return std::int64_t{2} * shape.d_qk();
+  const int scales = (shape.d_latent + 127) / 128;
+  return std::int64_t{1} * shape.d_latent + 4 * scales + 2 * shape.d_rope;
+}
+
+double memory_bytes(const RankProblem& shape) {
+  constexpr int kPageTokens = 64;
+  const std::int64_t used = shape.batch * pages_of(shape.context, kPageTokens);
+  const double cache = static_cast<double>(used + spare_pages(used)) * kPageTokens *
+                       static_cast<double>(cache_row_bytes(shape));
+  const double rows_a_request = double(shape.query_tokens) * shape.local_heads;
+  const double rows = rows_a_request * shape.batch;
+  const double output_row = 4.0 * (shape.d_latent + 1);
+  return cache + rows * (2.0 * shape.d_qk() + output_row) +
+         rows_a_request * (shape.batch + kSplitPartials) * output_row;
+}
+
+}  // namespace headsplit::kernels

@@ -1,0 +1,48 @@
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.h"
+#include "kernels/mla_dense/mla_dense_cpu.h"
+#include "kernels/registry_cuda.h"
+#include "kernels/registry_plugins.h"
+
+namespace headsplit::kernels {
+namespace {
+
+/// The CPU kernels: one row each.
+const KernelEntry kCpuEntries[] = {
+    {.name = "mla_dense",
+     .backend = Backend::cpu,
+     .summary = "absorbed MLA decode, paged bf16 cache, fp32 accumulation, split-KV",
+     .supports = mla_dense_cpu_supports,
+     .bind = bind_mla_dense_cpu},
+};
+
+std::vector<KernelEntry> all_entries() {
+  std::vector<KernelEntry> entries(std::begin(kCpuEntries), std::end(kCpuEntries));
+  for (const auto& more : {cuda_entries(), plugin_entries()}) {
+    entries.insert(entries.end(), more.begin(), more.end());
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::span<const KernelEntry> registry() {
+  static const std::vector<KernelEntry> entries = all_entries();
+  return entries;
+}
+
+Result<const KernelEntry*> find_kernel(const std::string& name, Backend backend) {
+  std::string names;
+  for (const auto& entry : registry()) {
+    if (entry.backend != backend) continue;
+    if (entry.name == name) return &entry;
+    names += (names.empty() ? "" : ", ") + entry.name;
+  }
+  if (names.empty()) names = "none in this build";
+  return fail(ErrorKind::config, "no ", enum_name(backend), " kernel '", name,
+              "'; there are: ", names);
+}
+
+}  // namespace headsplit::kernels

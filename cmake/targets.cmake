@@ -10,7 +10,7 @@ function(headsplit_compile_options target)
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --diag-suppress=186 -Xcompiler=-Wall,-Wextra>)
   if(HEADSPLIT_SANITIZE)
     target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${HEADSPLIT_SANITIZE};-fno-omit-frame-pointer;-Wno-tsan>)
+      $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${HEADSPLIT_SANITIZE};-fno-omit-frame-pointer;-Wno-tsan;-Wno-maybe-uninitialized>)
     target_link_options(${target} PUBLIC -fsanitize=${HEADSPLIT_SANITIZE})
   endif()
 endfunction()

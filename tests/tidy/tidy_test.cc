@@ -33,6 +33,8 @@ std::vector<fs::path> sources() {
   for (const std::string& folder : kSourceFolders) {
     if (!fs::exists(source_root() / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {
+      // The rules and their planted faults quote what they forbid.
+      if (entry.path().parent_path().filename() == "tidy") continue;
       const std::string extension = entry.path().extension();
       if (std::set<std::string>{".h", ".cc", ".cu", ".cuh"}.contains(extension)) {
         found.push_back(entry.path());

@@ -1,0 +1,28 @@
+#include "cli/server_options.h"
+
+#include <cstdlib>
+#include <fstream>
+
+namespace headsplit::cli {
+
+void add_server_options(CLI::App& verb, ServerOptions& options) {
+  verb.add_option("--coordinator", options.url, "URL of the coordinator")->capture_default_str();
+  verb.add_option("--token-file", options.token_file,
+                  "File with the coordinator's token (default: $HEADSPLIT_TOKEN)");
+}
+
+Result<Server> server_from(const ServerOptions& options) {
+  Server server{.url = options.url};
+  while (server.url.ends_with('/')) server.url.pop_back();
+  if (options.token_file.empty()) {
+    if (const char* token = std::getenv("HEADSPLIT_TOKEN")) server.token = token;
+    return server;
+  }
+  std::ifstream in(options.token_file);
+  if (!std::getline(in, server.token)) {
+    return fail(ErrorKind::config, options.token_file, ": cannot read a token from it");
+  }
+  return server;
+}
+
+}  // namespace headsplit::cli

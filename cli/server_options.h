@@ -1,0 +1,20 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/http_client.h"
+
+namespace headsplit::cli {
+
+/// Where a coordinator is: the options that verbs share.
+struct ServerOptions {
+  std::string url = "http://127.0.0.1:7077";
+  std::string token_file;
+};
+
+void add_server_options(CLI::App& verb, ServerOptions& options);
+
+/// Fails: io (token file cannot be read).  Without a file the token is $HEADSPLIT_TOKEN.
+Result<Server> server_from(const ServerOptions& options);
+
+}  // namespace headsplit::cli

@@ -1,0 +1,111 @@
+#include "agent/run_point.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/agent/fake_device.h"
+
+namespace headsplit::agent {
+namespace {
+
+Lease small_lease() {
+  Lease lease;
+  lease.point = {.layout = {.tp = 4}, .batch = 2, .context = 64};
+  lease.point_id = point_id(lease.point);
+  lease.epoch = 3;
+  lease.problem = {.local_heads = 2, .batch = 2, .context = 64};
+  lease.measure = {.min_time_ms = 1, .max_noise = 0.05};
+  return lease;
+}
+
+Row run_with(FakeDevice::Script script, const Lease& lease = small_lease()) {
+  FakeDevice device(std::move(script));
+  return run_point(device, lease);
+}
+
+TEST(RunPoint, ReportsTheMedianOfVerifiedLaunches) {
+  const Row row =
+      run_with({.time_us = [](int launch) { return launch % 10 == 9 ? 900.0 : 100.0; }});
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
+  EXPECT_EQ(row.time_us, 100);
+  EXPECT_GE(row.samples_us.size(), 5u);
+  EXPECT_LE(row.error_vs_reference, 1);
+  EXPECT_EQ(row.stop_reason, "noise");
+  EXPECT_EQ(row.epoch, 3);
+  EXPECT_EQ(row.layout, "tp4");
+}
+
+TEST(RunPoint, DerivesIntensityAndRatesFromTheFormula) {
+  const Row row = run_with({});
+  // 2 requests x 64 tokens, 2 heads: 2 x 2 x 64 x 2 x (576 + 512) FLOPs, 1152 bytes a token, and
+  // (576 + 512) x 2 bytes of Q and O a head.
+  EXPECT_DOUBLE_EQ(*row.flops, 2.0 * 2 * 64 * 2 * 1088);
+  EXPECT_DOUBLE_EQ(*row.hbm_bytes_model, 2.0 * 64 * 1152 + 2 * 2 * 1088 * 2);
+  EXPECT_DOUBLE_EQ(*row.intensity_model, *row.flops / *row.hbm_bytes_model);
+  EXPECT_DOUBLE_EQ(*row.gbps, *row.hbm_bytes_model / 100e-6 * 1e-9);
+}
+
+TEST(RunPoint, TakesMeasuredIntensityFromCountersAndSaysSo) {
+  const Row row = run_with({.counts = {.dram_bytes_read = 1e6, .dram_bytes_written = 1e5}});
+  EXPECT_DOUBLE_EQ(*row.intensity_measured, *row.flops / 1.1e6);
+  EXPECT_EQ(row.intensity_source, Provenance::measured);
+}
+
+TEST(RunPoint, LeavesMissingCountersAbsentWithAReason) {
+  const Row row = run_with({});
+  EXPECT_EQ(row.status, Status::ok);
+  EXPECT_FALSE(row.dram_bytes_read);
+  EXPECT_FALSE(row.intensity_measured);
+  EXPECT_EQ(row.intensity_source, Provenance::model);
+  EXPECT_EQ(row.counters_reason, "the fake counts nothing");
+}
+
+TEST(RunPoint, FailsAKernelThatIsWrongAndDoesNotTimeIt) {
+  const Row row = run_with({.output_error = 0.5});
+  EXPECT_EQ(row.status, Status::failed);
+  EXPECT_FALSE(row.time_us);
+  EXPECT_FALSE(row.reason.empty());
+}
+
+TEST(RunPoint, FailsAKernelThatWritesNothing) {
+  EXPECT_EQ(run_with({.writes_output = false}).status, Status::failed);
+}
+
+TEST(RunPoint, FailsWithTheErrorOfTheLaunch) {
+  const Row row = run_with({.launch_result = fail(ErrorKind::cuda, "illegal address")});
+  EXPECT_EQ(row.status, Status::failed);
+  EXPECT_NE(row.reason.find("illegal address"), std::string::npos);
+}
+
+TEST(RunPoint, SkipsWhatDoesNotFitAndSaysHowManyBytesItNeeds) {
+  const Row row = run_with({.memory_bytes = 1000});
+  EXPECT_EQ(row.status, Status::skipped);
+  EXPECT_NE(row.reason.find("1000 are free"), std::string::npos) << row.reason;
+}
+
+TEST(RunPoint, SkipsAKernelThatThisDeviceDoesNotHave) {
+  Lease lease = small_lease();
+  lease.point.kernel = "mla_dream";
+  EXPECT_EQ(run_with({}, lease).status, Status::skipped);
+}
+
+TEST(RunPoint, TimesSplitAndCombineApartWhenThereAreSplits) {
+  const Row row = run_with({.num_splits = 4});
+  EXPECT_DOUBLE_EQ(*row.split_us, 75);
+  EXPECT_DOUBLE_EQ(*row.combine_us, 25);
+  EXPECT_FALSE(run_with({.num_splits = 1}).split_us);
+}
+
+TEST(RunPoint, FlagsThrottledSamplesAndKeepsThem) {
+  const Row row = run_with({.state = {.throttled = true, .throttle_reason = "power cap"}});
+  EXPECT_EQ(row.status, Status::ok);
+  EXPECT_EQ(row.throttled, true);
+  EXPECT_EQ(row.throttle_reason, "power cap");
+  EXPECT_TRUE(row.time_us);
+}
+
+TEST(RunPoint, LeavesTheThrottleFlagAbsentWhereTheDeviceCannotTell) {
+  EXPECT_FALSE(run_with({}).throttled.has_value());
+}
+
+}  // namespace
+}  // namespace headsplit::agent

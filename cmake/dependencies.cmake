@@ -1,5 +1,4 @@
 # Every library comes from Debian 12; `./dev setup` installs them.
-set(Boost_USE_STATIC_LIBS ${HEADSPLIT_STATIC})
 find_package(Boost 1.81 REQUIRED COMPONENTS json url)
 find_package(Threads REQUIRED)
 find_package(SQLite3 REQUIRED)

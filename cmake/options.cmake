@@ -2,7 +2,11 @@
 set(HEADSPLIT_CUDA AUTO CACHE STRING "Build the CUDA kernels: AUTO, ON or OFF")
 set_property(CACHE HEADSPLIT_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(HEADSPLIT_SANITIZE "" CACHE STRING "Sanitizers for g++ and the linker, such as address,undefined")
-option(HEADSPLIT_STATIC "Link libraries statically where Debian has archives of them" OFF)
+
+# Programs look for libraries in ../lib first, theirs included: `./dev bundle` makes a folder that
+# runs on another machine.  RPATH and not RUNPATH, since only the former holds for libraries' own needs.
+set(CMAKE_BUILD_RPATH "\$ORIGIN/../lib")
+add_link_options(-Wl,--disable-new-dtags)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

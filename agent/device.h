@@ -35,8 +35,11 @@ struct Counts {
   std::optional<double> dram_bytes_written;
   std::optional<double> tensor_ops;
   std::optional<double> l2_bytes;
-  json::object all;    ///< every counter by the vendor's name
-  std::string reason;  ///< why something is absent
+  std::optional<double> l2_hit_ratio;         ///< detail set only, as the next two
+  std::optional<double> tensor_active_ratio;  ///< of the cycles that SMs were active
+  std::optional<double> occupancy;            ///< active warps over the most there can be
+  json::object all;                           ///< every counter by the vendor's name
+  std::string reason;                         ///< why something is absent
 };
 
 /// Clocks, power and temperature at one moment, where the device tells.

@@ -4,25 +4,46 @@ namespace headsplit::agent {
 
 Result<CounterHost> CounterHost::open(const CuptiApi& api, const std::string& chip,
                                       std::span<const std::uint8_t> availability) {
+  std::vector<std::uint8_t> image(availability.begin(), availability.end());
   CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, parameters);
   parameters.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   parameters.pChipName = chip.c_str();
-  parameters.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
+  parameters.pCounterAvailabilityImage = image.empty() ? nullptr : image.data();
   CUPTI_TRY(api, host_initialize, &parameters);
-  return CounterHost(api, Handle(parameters.pHostObject, Close{api.host_deinitialize}));
+  return CounterHost(api, chip, std::move(image),
+                     Handle(parameters.pHostObject, Close{api.host_deinitialize}));
+}
+
+CUptiResult CounterHost::add_metrics(std::span<const CounterRow> rows) const {
+  std::vector<const char*> names = metric_names(rows);
+  CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, parameters);
+  parameters.pHostObject = host_.get();
+  parameters.ppMetricNames = names.data();
+  parameters.numMetrics = names.size();
+  return api_.host_add_metrics(&parameters);
+}
+
+/// Metrics must be added all at once: one by one, each gets passes of its own.  A refused name
+/// spoils the host object, so after a refusal each name is tried on an object of its own.
+Result<void> CounterHost::add_known(const std::vector<CounterRow>& rows, CounterPlan& plan) {
+  plan.rows = rows;
+  if (rows.empty() || add_metrics(rows) == CUPTI_SUCCESS) return {};
+  plan.rows.clear();
+  for (const CounterRow& row : rows) {
+    const CounterHost trial = TRY(open(api_, chip_, availability_));
+    const bool known = trial.add_metrics(std::span(&row, 1)) == CUPTI_SUCCESS;
+    (known ? plan.rows : plan.missing).push_back(row);
+  }
+  *this = TRY(open(api_, chip_, availability_));
+  if (plan.rows.empty()) return {};
+  const CUptiResult added = add_metrics(plan.rows);
+  if (added != CUPTI_SUCCESS) return cupti_error(api_, "CUPTI host_add_metrics", added);
+  return {};
 }
 
 Result<CounterPlan> CounterHost::plan(const std::vector<CounterRow>& rows) {
   CounterPlan plan;
-  for (const CounterRow& row : rows) {
-    const char* name = row.metric.data();
-    CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
-    add.pHostObject = host_.get();
-    add.ppMetricNames = &name;
-    add.numMetrics = 1;
-    const bool known = api_.host_add_metrics(&add) == CUPTI_SUCCESS;
-    (known ? plan.rows : plan.missing).push_back(row);
-  }
+  TRY(add_known(rows, plan));
   if (plan.rows.empty()) return plan;
 
   CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);

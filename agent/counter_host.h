@@ -27,7 +27,8 @@ class CounterHost {
   static Result<CounterHost> open(const CuptiApi& api, const std::string& chip,
                                   std::span<const std::uint8_t> availability);
 
-  /// Each host object holds one plan.  Fails: cuda.
+  /// The fewest passes that collect the rows that this chip has.  Each host object holds one plan.
+  /// Fails: cuda.
   Result<CounterPlan> plan(const std::vector<CounterRow>& rows);
 
   /// Values of the first range in `counter_data`, in the order of the plan's rows.  Fails: cuda.
@@ -40,9 +41,18 @@ class CounterHost {
     void operator()(CUpti_Profiler_Host_Object* host) const;
   };
   using Handle = std::unique_ptr<CUpti_Profiler_Host_Object, Close>;
-  CounterHost(const CuptiApi& api, Handle host) : api_(api), host_(std::move(host)) {}
+  CounterHost(const CuptiApi& api, std::string chip, std::vector<std::uint8_t> availability,
+              Handle host)
+      : api_(api),
+        chip_(std::move(chip)),
+        availability_(std::move(availability)),
+        host_(std::move(host)) {}
+  CUptiResult add_metrics(std::span<const CounterRow> rows) const;
+  Result<void> add_known(const std::vector<CounterRow>& rows, CounterPlan& plan);
 
   CuptiApi api_;
+  std::string chip_;
+  std::vector<std::uint8_t> availability_;  ///< the host object points into it
   Handle host_;
 };
 

@@ -22,8 +22,7 @@ Result<CounterSession> CounterSession::open(const CuptiApi& api, const DriverApi
   CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, parameters);
   parameters.ctx = context;
   CUPTI_TRY(api, enable, &parameters);
-  return CounterSession(api, driver,
-                        Handle(parameters.pRangeProfilerObject, Disable{api.disable}));
+  return CounterSession(api, driver, Handle(parameters.pRangeProfilerObject, Disable{api.disable}));
 }
 
 Result<std::vector<CounterValue>> CounterSession::run(const CounterHost& host,

@@ -40,8 +40,7 @@ Result<void> check_supported(const CuptiApi& api, CUdevice device) {
   parameters.api = CUPTI_PROFILER_RANGE_PROFILING;
   CUPTI_TRY(api, device_supported, &parameters);
   if (parameters.isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED) return {};
-  return fail(ErrorKind::cuda, "CUPTI cannot profile this device:",
-              unsupported_reason(parameters));
+  return fail(ErrorKind::cuda, "CUPTI cannot profile this device:", unsupported_reason(parameters));
 }
 
 Result<std::string> chip_name(const CuptiApi& api, CUdevice device) {
@@ -80,8 +79,8 @@ Result<void> check_standard(const std::string& chip, const CounterPlan& plan) {
     return fail(ErrorKind::cuda, "no counters are known for the chip ", chip);
   }
   if (plan.passes == 1) return {};
-  return fail(ErrorKind::cuda, "the standard counters need ", plan.passes, " passes on this ",
-              chip, ", and only one is allowed");
+  return fail(ErrorKind::cuda, "the standard counters need ", plan.passes, " passes on this ", chip,
+              ", and only one is allowed");
 }
 
 }  // namespace
@@ -122,8 +121,8 @@ Result<Counters> Counters::open() {
     TRY(check_standard(chip, standard.plan));
     Set detail = TRY(plan_set(api, chip, CounterSet::detail, availability));
     CounterSession profiler = TRY(CounterSession::open(api, driver, context));
-    return std::make_unique<Session>(Session{chip, std::move(standard), std::move(detail),
-                                             std::move(profiler)});
+    return std::make_unique<Session>(
+        Session{chip, std::move(standard), std::move(detail), std::move(profiler)});
   };
   auto opened = session();
   if (!opened) return with_remedy(opened.error());

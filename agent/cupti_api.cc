@@ -1,5 +1,7 @@
 #include "agent/cupti_api.h"
 
+#include <cupti_version.h>
+
 #include "agent/cuda_libraries.h"
 
 namespace headsplit::agent {

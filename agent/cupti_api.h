@@ -51,17 +51,15 @@ Error cupti_error(const CuptiApi& api, const char* call, CUptiResult result);
 
 /// A parameter struct with its size filled in, as every call wants it.
 #define CUPTI_PARAMS(Type, name) \
-  Type name {                    \
-    Type##_STRUCT_SIZE           \
-  }
+  Type name { Type##_STRUCT_SIZE }
 
 /// Return from the enclosing function when a call of `api` does not succeed.
-#define CUPTI_TRY(api, function, parameters)                                         \
-  do {                                                                               \
-    const CUptiResult cupti_result_ = (api).function(parameters);                    \
-    if (cupti_result_ != CUPTI_SUCCESS) {                                            \
+#define CUPTI_TRY(api, function, parameters)                                          \
+  do {                                                                                \
+    const CUptiResult cupti_result_ = (api).function(parameters);                     \
+    if (cupti_result_ != CUPTI_SUCCESS) {                                             \
       return ::headsplit::agent::cupti_error(api, "CUPTI " #function, cupti_result_); \
-    }                                                                                \
+    }                                                                                 \
   } while (false)
 
 }  // namespace headsplit::agent

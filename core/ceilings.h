@@ -13,11 +13,11 @@ struct Ceilings {
   std::string backend;  ///< cpu | cuda
   std::string device;   ///< model name of the CPU or GPU
   std::string gpu_uuid;
-  std::optional<double> read_gbps;    ///< bytes read over time, far more than the last-level cache
-  std::optional<double> copy_gbps;    ///< bytes read plus bytes written over time
-  std::optional<double> bf16_tflops;  ///< GPU: dense bf16 matmul, fp32 accumulation
-  std::optional<double> fp8_tflops;   ///< GPU: dense e4m3 matmul, fp32 accumulation
-  std::optional<double> fp32_tflops;  ///< CPU: sgemm
+  std::optional<double> read_gbps;     ///< bytes read over time, far more than the last-level cache
+  std::optional<double> copy_gbps;     ///< bytes read plus bytes written over time
+  std::optional<double> bf16_tflops;   ///< GPU: dense bf16 matmul, fp32 accumulation
+  std::optional<double> fp8_tflops;    ///< GPU: dense e4m3 matmul, fp32 accumulation
+  std::optional<double> fp32_tflops;   ///< CPU: sgemm
   std::optional<double> sm_clock_mhz;  ///< while the bf16 (or fp8) matmul ran
   std::optional<double> memory_clock_mhz;
   std::optional<double> power_w;

@@ -43,12 +43,15 @@ struct Plan {
 };
 BOOST_DESCRIBE_STRUCT(Plan, (), (id, name, seed, limits, content, points))
 
+/// Why a point is skipped for its size: "needs 1234 bytes (1.23 kB) a rank; 1000 bytes ...".
+std::string memory_reason(std::int64_t needed_bytes, std::int64_t available_bytes);
+
 /// Expands a sweep.  Order: all points of repeat 0, then all of repeat 1, ...; within a repeat the
 /// layouts of one cell (kernel, kv dtype, lengths, l2, context, query tokens, batch) are
 /// neighbours, so that drift of the machine hits every layout alike.
 /// memory_bytes: free on the agents that will run it, when known: points that need more are
-/// planned as skipped, not dropped.
-/// Fails: config (no points left after exclusions, `ranks: real`, tp that does not divide heads).
+/// planned as skipped, not dropped; so are points that leave a rank nothing to do (dp 8 of batch
+/// 1). Fails: config (no points left after exclusions, `ranks: real`).
 Result<Plan> make_plan(const Sweep& sweep, std::optional<std::int64_t> memory_bytes);
 
 }  // namespace headsplit::coordinator

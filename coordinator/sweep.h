@@ -7,6 +7,7 @@
 
 #include "core/lease.h"
 #include "core/point.h"
+#include "tp/model.h"
 
 namespace headsplit::coordinator {
 
@@ -27,6 +28,7 @@ BOOST_DESCRIBE_STRUCT(Axes, (), (batch, query_tokens, context, kv_dtype, lengths
 /// One entry of `exclude`: a point is left out when each list that is not empty holds its value.
 struct Exclusion {
   std::vector<std::string> kernel;
+  std::vector<Layout> layout;
   std::vector<int> tp;
   std::vector<int> dp;
   std::vector<int> cp;
@@ -41,7 +43,8 @@ struct Exclusion {
   bool operator==(const Exclusion&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Exclusion, (),
-                      (kernel, tp, dp, cp, batch, query_tokens, context, kv_dtype, lengths, l2))
+                      (kernel, layout, tp, dp, cp, batch, query_tokens, context, kv_dtype, lengths,
+                       l2))
 
 /// How long and how often a point may be tried.
 struct Limits {
@@ -55,7 +58,7 @@ BOOST_DESCRIBE_STRUCT(Limits, (), (attempts, point_timeout_s))
 /// A sweep file, read and checked (design.md section 5).
 struct Sweep {
   std::string name;
-  std::string model = "deepseek-v3";  ///< built-in name, or path to a config.json
+  tp::Model model;  ///< as read; `name` as the file has it, and without title, source and notes
   std::vector<std::string> kernels{"mla_dense"};
   std::vector<Layout> layouts{Layout{}};
   Ranks ranks = Ranks::emulated;
@@ -73,14 +76,25 @@ BOOST_DESCRIBE_STRUCT(Sweep, (),
 /// Most points a sweep may expand to.
 constexpr std::int64_t kPointsMax = 1'000'000;
 
-/// The sweep of a YAML text; JSON is YAML too.  filename: only for messages.
+/// Kernels that a sweep may name.
+const std::vector<std::string>& sweep_kernels();
+
+/// The sweep of a YAML text; JSON is YAML too.  filename: for messages, and where a relative model
+/// path begins (then the current folder).  `model` may also be a map: a model as sweep_content
+/// writes it.
 /// Fails: config, one line `file:line:column: field: what; legal values` (malformed YAML, unknown
 /// keys with the nearest legal one, sizes out of bounds, duplicates, tp that does not divide the
 /// heads, more than kPointsMax points).
 Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filename);
 
-/// The sweep of a file.  A model path in it is relative to the file's folder.
-/// Fails: io (cannot be read), and as sweep_from_yaml.
+/// The sweep of a file.  Fails: io (cannot be read), and as sweep_from_yaml.
 Result<Sweep> read_sweep(const std::string& path);
+
+/// The sweep as one line of JSON, canonical and whole: the model and all defaults are in it.  This
+/// is what travels to a coordinator; sweep_from_yaml gives the equal sweep back.
+std::string sweep_content(const Sweep& sweep);
+
+/// Points of the product before exclusions, repeats included; kPointsMax + 1 when there are more.
+std::int64_t product_size(const Sweep& sweep);
 
 }  // namespace headsplit::coordinator

@@ -1,0 +1,136 @@
+#include "coordinator/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "coordinator/memory.h"
+#include "kernels/problem.h"
+
+namespace headsplit::coordinator {
+namespace {
+
+Plan plan_of(const std::string& text, std::optional<std::int64_t> memory_bytes = std::nullopt) {
+  return make_plan(sweep_from_yaml(text, "s.yaml").value(), memory_bytes).value();
+}
+
+std::vector<std::string> labels(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const auto& planned : plan.points) {
+    lines.push_back(str(point_label(planned.point), " #", planned.point.repeat));
+  }
+  return lines;
+}
+
+TEST(Plan, KeepsLayoutsOfACellTogetherAndRepeatsApart) {
+  const Plan plan =
+      plan_of("tp: [1, 8]\naxes: {batch: [1, 16], context: 4K}\nmeasure: {repeats: 2}");
+  const std::vector<std::string> wanted = {
+      "mla_dense tp1 B=1 T=1 L=4096 bf16 #0",  "mla_dense tp8 B=1 T=1 L=4096 bf16 #0",
+      "mla_dense tp1 B=16 T=1 L=4096 bf16 #0", "mla_dense tp8 B=16 T=1 L=4096 bf16 #0",
+      "mla_dense tp1 B=1 T=1 L=4096 bf16 #1",  "mla_dense tp8 B=1 T=1 L=4096 bf16 #1",
+      "mla_dense tp1 B=16 T=1 L=4096 bf16 #1", "mla_dense tp8 B=16 T=1 L=4096 bf16 #1"};
+  EXPECT_EQ(labels(plan), wanted);
+}
+
+TEST(Plan, GivesEveryPointTheProblemOfRankZero) {
+  const Plan plan = plan_of("layouts: [tp8, cp8, tp4xdp2]\naxes: {batch: 16, context: 4K}");
+  EXPECT_EQ(json_text(plan.points[0].problem),
+            R"({"local_heads":16,"kv_heads":1,"batch":16,"query_tokens":1,"context":4096,)"
+            R"("d_latent":512,"d_rope":64,"d_nope":128,"d_v":128,"kv_dtype":"bf16",)"
+            R"("lengths":"equal"})");
+  EXPECT_EQ(plan.points[1].problem.local_heads, 128);
+  EXPECT_EQ(plan.points[1].problem.context, 512);
+  EXPECT_EQ(plan.points[2].problem.local_heads, 32);
+  EXPECT_EQ(plan.points[2].problem.batch, 8);
+}
+
+TEST(Plan, LeavesOutWhatIsExcluded) {
+  const Plan plan = plan_of(
+      "layouts: [tp1, tp8, cp8]\naxes: {batch: [1, 16], context: [1K, 4K]}\n"
+      "exclude: [{batch: 16, context: 4K}, {cp: 8, context: 1K}]");
+  EXPECT_EQ(plan.points.size(), 3u * 4u - 3u - 2u);
+  for (const auto& planned : plan.points) {
+    EXPECT_FALSE(planned.point.batch == 16 && planned.point.context == 4096);
+    EXPECT_FALSE(planned.point.layout.cp == 8 && planned.point.context == 1024);
+  }
+}
+
+TEST(Plan, SkipsWhatDoesNotFitAndSaysTheBytes) {
+  const Plan plan = plan_of("tp: 8\naxes: {batch: [1, 64], context: 64K}", 1'000'000'000);
+  EXPECT_EQ(plan.points[0].state, PlannedState::pending);
+  EXPECT_EQ(plan.points[1].state, PlannedState::skipped);
+  EXPECT_EQ(plan.points[1].reason,
+            str("needs ", plan.points[1].memory_bytes,
+                " bytes (4.92 GB) a rank; 1000000000 bytes (1 GB) are available"));
+}
+
+TEST(Plan, SkipsWhatLeavesARankNothingToDo) {
+  const Plan plan = plan_of("layouts: [tp8, dp8]\naxes: {batch: 1}");
+  EXPECT_EQ(plan.points[0].state, PlannedState::pending);
+  EXPECT_EQ(plan.points[1].state, PlannedState::skipped);
+  EXPECT_NE(plan.points[1].reason.find("dp 8"), std::string::npos) << plan.points[1].reason;
+}
+
+TEST(Plan, HasOneIdForOneMeaning) {
+  const Plan plan = plan_of("name: a\ntp: [1, 2]\naxes: {context: [4K], batch: 1}");
+  EXPECT_EQ(plan_of("# said otherwise\nname: 'a'\nlayouts:\n- {tp: 1}\n- tp2\n").id, plan.id);
+  EXPECT_EQ(make_plan(sweep_from_yaml(plan.content, "db").value(), 1).value().id, plan.id);
+  EXPECT_NE(plan_of("name: a\ntp: [1, 4]\n").id, plan.id);
+  EXPECT_NE(plan_of("name: a\ntp: [1, 2]\nseed: 2\n").id, plan.id);
+}
+
+TEST(Plan, GivesEveryPointItsOwnId) {
+  const Plan plan = plan_of("tp: [1, 2]\naxes: {l2: [cold, warm]}\nmeasure: {repeats: 5}");
+  std::set<std::string> ids;
+  for (const auto& planned : plan.points) ids.insert(planned.id);
+  EXPECT_EQ(ids.size(), 20u);
+}
+
+TEST(Plan, RefusesRealRanksInThisBuild) {
+  const auto plan = make_plan(sweep_from_yaml("name: a\nranks: real", "s.yaml").value(), {});
+  EXPECT_EQ(plan.error().message,
+            "a: ranks: real: this build runs emulated ranks only; legal: emulated");
+}
+
+TEST(Plan, RefusesToBeEmpty) {
+  const auto plan = make_plan(sweep_from_yaml("name: a\nexclude: {tp: 1}", "s.yaml").value(), {});
+  EXPECT_EQ(plan.error().message, "a: exclude: leaves no point of the sweep");
+}
+
+TEST(Plan, ExpandsAHundredThousandPoints) {
+  std::string batches;
+  for (int i = 1; i <= 100; ++i) batches += str(i == 1 ? "" : ", ", i);
+  const Plan plan = plan_of("tp: [1, 2, 4, 8, 16]\naxes: {batch: [" + batches +
+                            "], query_tokens: [1, 2], context: [1K, 4K, 16K, 64K, 128K]}\n"
+                            "measure: {repeats: 20}");
+  EXPECT_EQ(plan.points.size(), 100'000u);
+  EXPECT_EQ(plan.points.back().point.repeat, 19);
+}
+
+TEST(Memory, IsWhatTheKernelsAllocate) {
+  for (const KvDtype kv_dtype : {KvDtype::bf16, KvDtype::fp8}) {
+    for (const int batch : {1, 7, 128}) {
+      for (const std::int64_t context : {1, 64, 4097, 65536}) {
+        const RankProblem problem{.local_heads = 16,
+                                  .batch = batch,
+                                  .query_tokens = 2,
+                                  .context = context,
+                                  .kv_dtype = kv_dtype};
+        EXPECT_EQ(rank_memory_bytes(problem),
+                  static_cast<std::int64_t>(kernels::memory_bytes(problem)));
+      }
+    }
+  }
+}
+
+TEST(Memory, IsShownInDecimalUnits) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(999'999), "1 MB");
+  EXPECT_EQ(bytes_text(12'345'000'000), "12.3 GB");
+}
+
+}  // namespace
+}  // namespace headsplit::coordinator

@@ -82,27 +82,30 @@ struct StoreRow {
   std::string sweep;  ///< plan id; row.sweep is the sweep's name, for people
   Row row;
 };
-/// Store that an attempt ended without giving the point its row (AttemptWrite).  No event follows.
-struct StoreAttempt {
-  std::string sweep;
-  std::string point_id;
-  std::int64_t epoch = 0;
-  std::string outcome;  ///< lost | expired | failed | invalid | stale
-  std::string reason;
-  bool counts = false;     ///< against limits.attempts; the point is pending again
-  std::optional<Row> row;  ///< what was reported, if anything
-};
-/// Answer a report.  Comes after the row is durable.
+/// Answer a report.
 struct SendAck {
   std::int64_t session = 0;
   Ack ack;
 };
-/// Tell an agent to stop an attempt.
+/// Store that an attempt ended without giving the point its row (AttemptWrite); when that is
+/// durable send `ack`, if there is one.  No event follows.
+struct StoreAttempt {
+  std::string sweep;
+  std::string point_id;
+  std::int64_t epoch = 0;
+  std::string outcome;  ///< lost | expired | failed | invalid | cancelled | stale
+  std::string reason;
+  bool counts = false;     ///< against limits.attempts
+  std::optional<Row> row;  ///< what was reported, if anything
+  std::optional<SendAck> ack;
+};
+/// Tell an agent to stop an attempt and forget it; the next lease may follow at once.
 struct SendCancel {
   std::int64_t session = 0;
   Cancel cancel;
 };
-/// Close a connection: it was silent too long.  AgentLost need not follow, and may.
+/// Close a connection: it was silent, or held a lease past its deadline.  An agent that is alive
+/// joins again.  AgentLost need not follow, and may.
 struct DropAgent {
   std::int64_t session = 0;
   std::string reason;
@@ -180,9 +183,13 @@ BOOST_DESCRIBE_STRUCT(SchedulerTotals, (),
 /// - Each grant of a point raises its epoch.  A report is taken when its epoch is the point's
 ///   latest and the point has no row; the same epoch again is `duplicate`, another is `stale`, and
 ///   what the plan does not know is `invalid`.
-/// - An attempt whose agent is lost, whose deadline passes, or that fails with `retryable` counts
-///   against limits.attempts; then the point waits again, behind points that failed less.  When
-///   the attempts are used up the point's row is `failed` and lists the reasons.
+/// - An attempt whose agent is lost, whose deadline passes, that fails with `retryable`, or whose
+///   report does not match the plan, counts against limits.attempts; then the point waits again,
+///   behind points that failed less.  When the attempts are used up the point's row is `failed`
+///   and lists the reasons.
+/// - A late report of a lost or expired attempt is taken as long as the point was not granted anew.
+/// - Rows that the scheduler makes itself (failed, skipped, cancelled) have an epoch of their own,
+///   above every one granted, so that no report can pass for them.
 /// - A point that needs more memory than any agent that could run it is `skipped`.
 /// Not thread-safe.
 class Scheduler {

@@ -39,7 +39,7 @@ Result<Device> device_from(const std::string& name, const YAML::Node& node,
   device.hbm_gbps = TRY(fields.number("hbm_gbps", kSmallest));
   device.memory_gb = TRY(fields.number("memory_gb", kSmallest));
   device.l2_mb = TRY(fields.number("l2_mb", 0));
-  device.link_gbps = TRY(fields.number("link_gbps", 0));
+  device.link_gbps = TRY(fields.number("link_gbps", kSmallest));
   device.sm_count = static_cast<int>(TRY(fields.number("sm_count", 1)));
   device.clock_mhz = TRY(fields.number("clock_mhz", 1));
   device.fp8_dequant_cycles_per_token =

@@ -18,7 +18,7 @@ struct Device {
   double hbm_gbps = 0;
   double memory_gb = 0;  ///< 10^9 bytes
   double l2_mb = 0;      ///< 10^6 bytes
-  double link_gbps = 0;  ///< to the other GPUs of the host, one direction; 0: PCIe only
+  double link_gbps = 0;  ///< to the other GPUs of the host, one direction
   int sm_count = 0;
   double clock_mhz = 0;                                ///< at which the peaks hold
   std::optional<double> fp8_dequant_cycles_per_token;  ///< of one SM, for 512 values

@@ -102,19 +102,21 @@ struct Ack {
   std::int64_t epoch = 0;
   Acceptance acceptance = Acceptance::accepted;
   std::string reason;
+  std::string sweep;  ///< of the lease: two sweeps may share a point
 
   bool operator==(const Ack&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Ack, (), (point_id, epoch, acceptance, reason))
+BOOST_DESCRIBE_STRUCT(Ack, (), (point_id, epoch, acceptance, reason, sweep))
 
 /// Coordinator: stop working on this attempt; its result is no longer wanted.
 struct Cancel {
   std::string point_id;
   std::int64_t epoch = 0;
+  std::string sweep;
 
   bool operator==(const Cancel&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Cancel, (), (point_id, epoch))
+BOOST_DESCRIBE_STRUCT(Cancel, (), (point_id, epoch, sweep))
 
 using AgentMessage = std::variant<Hello, Heartbeat, Report>;
 using CoordinatorMessage = std::variant<Welcome, Refused, Grant, Ack, Cancel>;

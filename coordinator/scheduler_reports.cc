@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "coordinator/coordinator_row.h"
+#include "coordinator/scheduler_state.h"
+
+/// How a reported row is taken: accepted, duplicate, stale or invalid.
+namespace headsplit::coordinator {
+namespace {
+
+Ack ack_of(const Row& row, Acceptance acceptance, std::string reason) {
+  return {row.point_id, row.epoch, acceptance, std::move(reason), row.sweep};
+}
+
+}  // namespace
+
+void Scheduler::State::answer(const RowReported& event, Acceptance acceptance,
+                              const std::string& reason) {
+  if (acceptance == Acceptance::duplicate) ++totals.duplicate;
+  if (acceptance == Acceptance::invalid) ++totals.invalid;
+  if (acceptance != Acceptance::duplicate) {
+    log(LogLevel::warn, "report_refused",
+        log_field("session", str(event.session)) + log_field("point", event.row.point_id) +
+            log_field("epoch", str(event.row.epoch)) + log_field("as", enum_name(acceptance)) +
+            log_field("reason", reason));
+  }
+  actions.push_back(SendAck{event.session, ack_of(event.row, acceptance, reason)});
+}
+
+void Scheduler::State::refuse_stale(const RowReported& event, std::int64_t latest) {
+  ++totals.stale;
+  const Row& row = event.row;
+  const std::string reason = str("epoch ", row.epoch, " was superseded by ", latest);
+  log(LogLevel::warn, "report_stale",
+      log_field("session", str(event.session)) + log_field("point", row.point_id) +
+          log_field("reason", reason));
+  actions.push_back(
+      StoreAttempt{.sweep = row.sweep,
+                   .point_id = row.point_id,
+                   .epoch = row.epoch,
+                   .outcome = "stale",
+                   .reason = reason,
+                   .row = row,
+                   .ack = SendAck{event.session, ack_of(row, Acceptance::stale, reason)}});
+}
+
+/// A report of an attempt that was reported before and gave no row gets the same answer again.
+bool Scheduler::State::answer_repeat(const RowReported& event,
+                                     const std::vector<AttemptFailure>& failures) {
+  for (const AttemptFailure& failure : failures) {
+    if (failure.epoch != event.row.epoch) continue;
+    const bool reported = failure.outcome == "failed" || failure.outcome == "cancelled";
+    if (reported) answer(event, Acceptance::duplicate, failure.reason);
+    if (failure.outcome == "invalid") answer(event, Acceptance::invalid, failure.reason);
+    return reported || failure.outcome == "invalid";
+  }
+  return false;
+}
+
+void Scheduler::State::on(const RowReported& event) {
+  on(AgentSpoke{event.session});
+  const Row& row = event.row;
+  SweepRun* sweep = active_sweep(row.sweep);
+  if (sweep == nullptr) {
+    const auto finished = std::find_if(finished_.begin(), finished_.end(),
+                                       [&](const auto& old) { return old.view.id == row.sweep; });
+    if (finished != finished_.end()) return answer_finished(*finished, event);
+    return answer(event, Acceptance::invalid, "unknown sweep '" + row.sweep + "'");
+  }
+  const auto at = sweep->position_of(row.point_id);
+  if (!at) return answer(event, Acceptance::invalid, "unknown point '" + row.point_id + "'");
+  PointRun& point = sweep->point(*at);
+  if (row.epoch < 1 || row.epoch > point.epoch) {
+    return answer(event, Acceptance::invalid, str("epoch ", row.epoch, " was never granted"));
+  }
+  if (answer_repeat(event, point.failures)) return;
+  if (row.epoch < point.epoch) return refuse_stale(event, point.epoch);
+  if (point.storing) {
+    point.waiting.push_back(event.session);
+    return;
+  }
+  if (point.state == PointState::done) return answer(event, Acceptance::duplicate, "");
+  take_report(*sweep, *at, event);
+}
+
+void Scheduler::State::answer_finished(const FinishedSweep& sweep, const RowReported& event) {
+  const auto point = sweep.points.find(event.row.point_id);
+  if (point == sweep.points.end()) {
+    return answer(event, Acceptance::invalid, "unknown point '" + event.row.point_id + "'");
+  }
+  if (event.row.epoch < 1 || event.row.epoch > point->second.epoch) {
+    return answer(event, Acceptance::invalid, str("epoch ", event.row.epoch, " was never granted"));
+  }
+  if (answer_repeat(event, point->second.failures)) return;
+  if (event.row.epoch < point->second.epoch) return refuse_stale(event, point->second.epoch);
+  answer(event, Acceptance::duplicate, "");
+}
+
+/// The first report of a point's latest attempt.
+void Scheduler::State::take_report(SweepRun& sweep, std::size_t at, const RowReported& event) {
+  PointRun& point = sweep.point(at);
+  release_agent(point);
+  const Row& row = event.row;
+  const std::string mismatch = mismatch_of(row, sweep.planned(at));
+  if (!mismatch.empty()) return take_failed_report(sweep, at, event, "invalid", mismatch);
+  if (row.status == Status::cancelled) {
+    return take_failed_report(sweep, at, event, "cancelled", "the agent gave it up: " + row.reason);
+  }
+  if (row.status == Status::failed && row.retryable) {
+    return take_failed_report(sweep, at, event, "failed", row.reason);
+  }
+  sweep.decide(at, row.status);
+  point.waiting.push_back(event.session);
+  StoreRow store{sweep.plan().id, row};
+  store.row.sweep = sweep.plan().name;
+  store.row.resumed = false;
+  actions.push_back(std::move(store));
+}
+
+/// A report that does not settle the point.  It counts once, even if its attempt was counted as
+/// lost or expired before.
+void Scheduler::State::take_failed_report(SweepRun& sweep, std::size_t at, const RowReported& event,
+                                          const std::string& outcome, const std::string& reason) {
+  PointRun& point = sweep.point(at);
+  const Row& row = event.row;
+  const auto acceptance = outcome == "invalid" ? Acceptance::invalid : Acceptance::accepted;
+  ++(outcome == "invalid" ? totals.invalid : totals.accepted);
+  StoreAttempt record{.sweep = sweep.plan().id,
+                      .point_id = row.point_id,
+                      .epoch = row.epoch,
+                      .outcome = outcome,
+                      .reason = reason,
+                      .counts = !shutting_down_,
+                      .row = row,
+                      .ack = SendAck{event.session, ack_of(row, acceptance, reason)}};
+  if (AttemptFailure* counted = point.failure_of(row.epoch)) {
+    counted->outcome = outcome;
+    counted->reason = reason;
+    record.counts = false;
+    actions.push_back(std::move(record));
+    return;
+  }
+  fail_attempt(sweep, at, std::move(record));
+}
+
+void Scheduler::State::on(const RowStored& event) {
+  SweepRun* sweep = active_sweep(event.sweep);
+  if (sweep == nullptr) return;
+  const auto at = sweep->position_of(event.point_id);
+  if (!at || !sweep->point(*at).storing) return;
+  const std::int64_t epoch = sweep->point(*at).epoch;
+  Acceptance acceptance = Acceptance::accepted;
+  for (const std::int64_t session : sweep->stored(*at)) {
+    ++(acceptance == Acceptance::accepted ? totals.accepted : totals.duplicate);
+    actions.push_back(SendAck{session, Ack{event.point_id, epoch, acceptance, "", event.sweep}});
+    acceptance = Acceptance::duplicate;
+  }
+  end_if_finished(*sweep);
+}
+
+}  // namespace headsplit::coordinator

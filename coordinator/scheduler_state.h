@@ -1,0 +1,94 @@
+#pragma once
+
+#include <deque>
+#include <list>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "coordinator/scheduler.h"
+#include "coordinator/sweep_run.h"
+
+namespace headsplit::coordinator {
+
+/// Everything the scheduler knows, and one method an event.  Used by scheduler*.cc only.
+class Scheduler::State {
+ public:
+  explicit State(SchedulerSettings settings) : settings_(settings) {}
+
+  void on(const SweepSubmitted& event);
+  void on(const AgentJoined& event);
+  void on(const AgentLost& event);
+  void on(const AgentSpoke& event);
+  void on(const RowReported& event);
+  void on(const RowStored& event);
+  void on(const Tick& event);
+  void on(const SweepCancelled& event);
+  void on(const ShutdownBegun& event);
+
+  /// Hands waiting points to idle agents until one or the other runs out.
+  void grant_all();
+
+  std::vector<SweepView> sweeps() const;
+  std::vector<AgentView> agents() const;
+
+  TimePoint now;
+  std::vector<Action> actions;
+  SchedulerTotals totals;
+
+ private:
+  struct AgentRun {
+    AgentInfo info;
+    TimePoint heard;
+    SweepRun* sweep = nullptr;  ///< of the point in its hands; null when idle
+    std::size_t at = 0;
+  };
+  using Sweeps = std::list<SweepRun>;
+
+  // Sweeps.
+  SweepRun* active_sweep(const std::string& id);
+  void end_if_finished(SweepRun& sweep);
+  void cancel_point(SweepRun& sweep, std::size_t at, const std::string& reason);
+
+  // Attempts.
+  void release_agent(PointRun& point);
+  void remove_agent(std::int64_t session, const std::string& outcome, const std::string& reason);
+  /// An attempt gave no row: the point waits again, or fails when its attempts are used up.
+  void fail_attempt(SweepRun& sweep, std::size_t at, StoreAttempt record);
+  void store_coordinator_row(SweepRun& sweep, std::size_t at, Status status, std::string reason);
+
+  // Reports.
+  void take_report(SweepRun& sweep, std::size_t at, const RowReported& event);
+  void take_failed_report(SweepRun& sweep, std::size_t at, const RowReported& event,
+                          const std::string& outcome, const std::string& reason);
+  void answer_finished(const FinishedSweep& sweep, const RowReported& event);
+  void answer(const RowReported& event, Acceptance acceptance, const std::string& reason);
+  void refuse_stale(const RowReported& event, std::int64_t latest);
+  bool answer_repeat(const RowReported& event, const std::vector<AttemptFailure>& failures);
+
+  // Grants.
+  bool grant_next(SweepRun& sweep);
+  void grant(SweepRun& sweep, std::size_t at, std::int64_t session);
+  std::vector<std::int64_t> idle_agents_of(const SweepRun& sweep) const;
+  bool some_agent_fits(const SweepRun& sweep, std::int64_t memory_bytes) const;
+  std::int64_t most_memory_of(const SweepRun& sweep) const;
+
+  void log(LogLevel level, std::string event, std::string details);
+  TimePoint after(double seconds) const;
+
+  SchedulerSettings settings_;
+  bool shutting_down_ = false;
+  Sweeps active_;
+  std::deque<FinishedSweep> finished_;
+  std::map<std::int64_t, AgentRun> agents_;
+  std::set<std::int64_t> idle_;
+};
+
+/// What an agent's memory figure says: 0 is unknown, and fits anything.
+bool fits(const AgentInfo& agent, std::int64_t memory_bytes);
+
+/// " sweep=... point=..." for logs.
+std::string point_fields(const SweepRun& sweep, std::size_t at);
+
+}  // namespace headsplit::coordinator

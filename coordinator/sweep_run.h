@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "coordinator/scheduler.h"
+
+/// The scheduler's memory of one sweep; used by scheduler*.cc only.
+namespace headsplit::coordinator {
+
+/// A point in somebody's hands.
+struct Attempt {
+  std::int64_t session = 0;
+  std::string agent;
+  TimePoint expires;
+};
+
+/// Where one point stands, durable or not.
+struct PointRun {
+  PointState state = PointState::pending;
+  bool storing = false;  ///< done, but its row is not durable yet
+  Status status = Status::failed;
+  std::int64_t epoch = 0;
+  std::optional<Attempt> attempt;  ///< while running
+  std::vector<AttemptFailure> failures;
+  std::vector<std::string> failed_on;  ///< agents of attempts that failed in this process
+  std::vector<std::int64_t> waiting;   ///< sessions to acknowledge when the row is durable
+
+  /// The failure of that epoch; null when there is none.
+  AttemptFailure* failure_of(std::int64_t failed_epoch);
+};
+
+/// A sweep with open points.  Keeps the queue and the counts in step with the states.
+class SweepRun {
+ public:
+  SweepRun(std::shared_ptr<const Plan> plan, const std::vector<PointProgress>& progress,
+           std::string backend);
+
+  const Plan& plan() const { return *plan_; }
+  const PlannedPoint& planned(std::size_t at) const { return plan_->points[at]; }
+  PointRun& point(std::size_t at) { return points_[at]; }
+  std::optional<std::size_t> position_of(const std::string& point_id) const;
+  const SweepView& view() const { return view_; }
+  bool finished() const { return view_.done() == view_.points; }
+  bool serves(const AgentInfo& agent) const {
+    return view_.backend.empty() || view_.backend == agent.backend;
+  }
+
+  /// Positions that wait, those with fewest failures first, then in plan order.
+  using Queue = std::set<std::pair<std::size_t, std::size_t>>;  // failures, position
+  const Queue& queue() const { return queue_; }
+
+  /// pending -> running, with the next epoch.
+  void start(std::size_t at, Attempt attempt);
+  /// running or pending -> pending; call after `failures` has changed, too.
+  void wait_again(std::size_t at);
+  /// running or pending -> done, not durable yet.
+  void decide(std::size_t at, Status status);
+  /// The row is durable.  Gives the sessions that wait for it.
+  std::vector<std::int64_t> stored(std::size_t at);
+
+ private:
+  void leave_state(std::size_t at);
+  std::int64_t& row_count(Status status);
+
+  std::shared_ptr<const Plan> plan_;
+  std::vector<PointRun> points_;
+  std::vector<std::size_t> queued_as_;  ///< failures each waiting point is queued under
+  std::unordered_map<std::string, std::size_t> positions_;
+  Queue queue_;
+  SweepView view_;
+};
+
+/// What is kept of a sweep that ended: enough to answer a report that is sent again.
+struct FinishedSweep {
+  struct Point {
+    std::int64_t epoch = 0;
+    std::vector<AttemptFailure> failures;
+  };
+  SweepView view;
+  std::unordered_map<std::string, Point> points;
+};
+FinishedSweep finished_sweep(SweepRun& run);
+
+}  // namespace headsplit::coordinator

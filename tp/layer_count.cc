@@ -1,7 +1,6 @@
 #include "tp/layer_count.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace headsplit::tp {
 namespace {
@@ -31,7 +30,8 @@ Result<LayerCount> longcat_layers(const ConfigJson& config) {
   return count;
 }
 
-Result<int> hybrid_layers(const ConfigJson& linear, int decoder, LayerCount& count) {
+/// Which layers keep a cache of every token, by the two lists of a hybrid.
+Result<std::vector<bool>> listed_layers(const ConfigJson& linear, int decoder) {
   const auto full = TRY(linear.integers("full_attn_layers", 0, kLayersMax));
   const auto kda = TRY(linear.integers("kda_layers", 0, kLayersMax));
   if (!full) return linear.complaint("no full_attn_layers (which layers keep a KV cache)");
@@ -45,43 +45,56 @@ Result<int> hybrid_layers(const ConfigJson& linear, int decoder, LayerCount& cou
                             str("with kda_layers it must name each of the ", decoder,
                                 " layers once, as 1..", decoder, " or 0..", decoder - 1));
   }
-  count.notes.push_back(str(full->size(), " of ", decoder, " layers are full attention (",
-                            one_based ? "1" : "0", "-based list)"));
-  return static_cast<int>(full->size());
+  std::vector<bool> is_attention(all.size(), false);
+  for (const int layer : *full) is_attention[static_cast<std::size_t>(layer - one_based)] = true;
+  return is_attention;
 }
 
-Result<int> typed_layers(const ConfigJson& config, int decoder, LayerCount& count) {
+/// The same by `layer_types`, whose words differ: whatever is not linear, sliding or chunked
+/// ("full_attention", "deepseek_sparse_attention") keeps every token.
+Result<std::vector<bool>> typed_layers(const ConfigJson& config, int decoder) {
   const auto types = TRY(config.words("layer_types"));
-  if (!types) return decoder;
   const auto size = static_cast<int>(types->size());
   if (size != decoder && size != decoder + 1) {
     return config.complaint("layer_types", str("has ", size, " entries for ", decoder, " layers"));
   }
-  int full = 0;
+  std::vector<bool> is_attention;
   for (int i = 0; i < decoder; ++i) {
     const std::string& type = (*types)[static_cast<std::size_t>(i)];
-    // "full_attention", "deepseek_sparse_attention" and their kin keep a cache of every token.
     const bool bounded = type.find("linear") != std::string::npos ||
                          type.find("sliding") != std::string::npos ||
                          type.find("chunked") != std::string::npos;
-    if (!bounded) ++full;
+    is_attention.push_back(!bounded);
   }
-  if (full == 0) return config.complaint("layer_types", "no layer keeps a cache of every token");
-  if (full != decoder) {
-    count.notes.push_back(str(full, " of ", decoder, " layers keep every token (layer_types)"));
+  return is_attention;
+}
+
+Result<std::vector<bool>> attention_layers(const ConfigJson& config, int decoder) {
+  const auto linear = config.child("linear_attn_config");
+  if (!linear && !config.has("layer_types")) {
+    return std::vector<bool>(static_cast<std::size_t>(decoder), true);
   }
-  return full;
+  if (!linear) return typed_layers(config, decoder);
+  const auto listed = TRY(listed_layers(*linear, decoder));
+  if (config.has("layer_types") && TRY(typed_layers(config, decoder)) != listed) {
+    return config.complaint("layer_types", "contradicts linear_attn_config.full_attn_layers");
+  }
+  return listed;
+}
+
+/// LongCat by its name, or by the pair of fields only it has.
+Result<bool> is_longcat(const ConfigJson& config) {
+  const std::string type = TRY(config.word("model_type"));
+  const auto architectures = TRY(config.words("architectures"));
+  const std::string first = architectures && !architectures->empty() ? architectures->front() : "";
+  return type.rfind("longcat", 0) == 0 || first.rfind("Longcat", 0) == 0 ||
+         (config.has("num_layers") && config.has("zero_expert_num"));
 }
 
 }  // namespace
 
 Result<LayerCount> layer_count(const ConfigJson& config) {
-  const std::string type = TRY(config.word("model_type"));
-  const auto architectures = TRY(config.words("architectures"));
-  const bool longcat =
-      type.rfind("longcat", 0) == 0 ||
-      (architectures && !architectures->empty() && architectures->front().rfind("Longcat", 0) == 0);
-  if (longcat) return longcat_layers(config);
+  if (TRY(is_longcat(config))) return longcat_layers(config);
   LayerCount count;
   const FieldNames names{{"num_hidden_layers", "num_layers", "n_layers", "n_layer"}};
   count.decoder = TRY(config.required(names, 1, kLayersMax, "layers of the model"));
@@ -91,10 +104,13 @@ Result<LayerCount> layer_count(const ConfigJson& config) {
                             "mixes linear attention and MLA in groups; which layer of a group is "
                             "MLA is not stated, so the cache cannot be counted");
   }
-  if (const auto linear = config.child("linear_attn_config")) {
-    count.attention = TRY(hybrid_layers(*linear, count.decoder, count));
-  } else {
-    count.attention = TRY(typed_layers(config, count.decoder, count));
+  count.is_attention = TRY(attention_layers(config, count.decoder));
+  const auto kept = std::count(count.is_attention.begin(), count.is_attention.end(), true);
+  count.attention = static_cast<int>(kept);
+  if (kept == 0) return config.complaint("no layer of it keeps a cache of every token");
+  if (count.attention != count.decoder) {
+    count.notes.push_back(
+        str(count.attention, " of ", count.decoder, " layers keep a cache of every token"));
   }
   return count;
 }
@@ -110,11 +126,13 @@ Result<int> indexer_layer_count(const ConfigJson& config, const LayerCount& laye
   }
   int full = 0;
   for (int i = 0; i < layers.decoder; ++i) {
-    const std::string& type = (*types)[static_cast<std::size_t>(i)];
+    const auto at = static_cast<std::size_t>(i);
+    const std::string& type = (*types)[at];
     if (type != "full" && type != "shared") {
       return config.complaint("indexer_types", "'" + type + "' is not one of: full, shared");
     }
-    if (type == "full") ++full;
+    const bool attends = layers.is_attention.empty() || layers.is_attention[at];
+    if (type == "full" && attends) ++full;
   }
   return full;
 }

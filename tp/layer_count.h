@@ -10,9 +10,10 @@ namespace headsplit::tp {
 
 /// Layers of a model by kind, and how the reader came to the count.
 struct LayerCount {
-  int attention = 0;  ///< layers whose KV cache grows with the context
-  int decoder = 0;    ///< all of them
-  int mtp = 0;        ///< multi-token-prediction layers beside them
+  int attention = 0;               ///< layers whose KV cache grows with the context
+  int decoder = 0;                 ///< all of them
+  int mtp = 0;                     ///< multi-token-prediction layers beside them
+  std::vector<bool> is_attention;  ///< [decoder]; which of the layers those are
   std::vector<std::string> notes;
 };
 

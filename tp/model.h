@@ -33,6 +33,7 @@ struct Model {
   int index_topk = 0;              ///< tokens that sparse attention keeps; 0: dense
   int index_heads = 0;
   int index_dim = 0;
+  int index_pool = 1;              ///< tokens that share one index key
   int indexer_layers = 0;          ///< layers that run the indexer themselves
   bool output_gate = false;        ///< a gate as wide as the heads' output, before the projection
   std::vector<std::string> notes;  ///< what the reader decided, for people
@@ -47,7 +48,7 @@ struct Model {
 BOOST_DESCRIBE_STRUCT(Model, (),
                       (name, title, source, attention, heads, kv_heads, layers, decoder_layers,
                        mtp_layers, hidden, q_lora_rank, d_latent, d_rope, d_nope, d_v, index_topk,
-                       index_heads, index_dim, indexer_layers, output_gate, notes))
+                       index_heads, index_dim, index_pool, indexer_layers, output_gate, notes))
 
 /// Head-parallel sizes that split the model without padding, ascending.  MLA: the divisors of its
 /// heads (DeepSeek-V3: 1, 2, 4 ... 128; GLM-4.7-Flash: 1, 2, 4, 5, 10, 20).  Per-head attention:

@@ -79,6 +79,7 @@ Result<void> read_indexer(const ConfigJson& config, const LayerCount& layers, Mo
       TRY(config.required({{"index_n_heads"}}, 1, kHeadsMax, "query heads of the indexer"));
   model.index_dim =
       TRY(config.required({{"index_head_dim"}}, 1, kWidthMax, "width of an indexer head"));
+  model.index_pool = TRY(config.integer({{"index_kpool"}}, 1, kWidthMax)).value_or(1);
   model.indexer_layers = TRY(indexer_layer_count(config, layers));
   return {};
 }

@@ -1,0 +1,116 @@
+// `headsplit run` as a user has it: the real programs, real sockets, a real database.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+#include "core/json.h"
+#include "core/row.h"
+#include "tests/e2e/command.h"
+
+namespace headsplit::e2e {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<std::string> run_argv(const std::string& sweep, const std::string& database) {
+  return {program("headsplit"), "run", sweep, "--db", database, "--backend", "cpu"};
+}
+
+std::vector<Row> exported_rows(const Scratch& scratch, const std::string& database) {
+  const Finished exported =
+      run(scratch, {program("headsplit"), "export", "--db", database, "--format", "jsonl"});
+  EXPECT_EQ(exported.exit_status, 0) << exported.err;
+  std::vector<Row> rows;
+  std::istringstream lines(exported.out);
+  for (std::string line; std::getline(lines, line);) {
+    rows.push_back(value_from_text<Row>(line).value());
+  }
+  return rows;
+}
+
+TEST(Run, EndsWithTheErosionTableAndADurableRowForEveryPoint) {
+  const Scratch scratch;
+  const std::string database = scratch.path("rows.db");
+  const Finished ran = run(scratch, run_argv(tiny_sweep(scratch), database));
+  ASSERT_EQ(ran.exit_status, 0) << ran.err;
+  for (const char* word : {"tp1", "tp2", "local heads", "speed-up", "intensity", "GB/s"}) {
+    EXPECT_NE(ran.out.find(word), std::string::npos) << word << " is not in\n" << ran.out;
+  }
+  const auto rows = exported_rows(scratch, database);
+  ASSERT_EQ(rows.size(), 4u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(row.status, Status::ok) << row.reason;
+    EXPECT_FALSE(row.resumed);
+    EXPECT_EQ(row.local_heads, 128 / row.tp);
+    EXPECT_LE(row.error_vs_reference.value(), 1);
+  }
+}
+
+TEST(Run, OnTheSameDatabaseMeasuresNothingTwiceAndMarksWhatItKept) {
+  const Scratch scratch;
+  const std::string database = scratch.path("rows.db");
+  const auto argv = run_argv(tiny_sweep(scratch), database);
+  ASSERT_EQ(run(scratch, argv).exit_status, 0);
+  const auto first = exported_rows(scratch, database);
+  const Finished again = run(scratch, argv);
+  EXPECT_EQ(again.exit_status, 0) << again.err;
+  EXPECT_NE(again.err.find("4 points"), std::string::npos) << again.err;
+  const auto second = exported_rows(scratch, database);
+  ASSERT_EQ(second.size(), 4u);
+  for (std::size_t i = 0; i < second.size(); ++i) {
+    EXPECT_TRUE(second[i].resumed);
+    EXPECT_EQ(second[i].started_unix_s, first[i].started_unix_s);
+    EXPECT_EQ(second[i].epoch, first[i].epoch);
+  }
+}
+
+TEST(Run, StoppedByASignalSaysHowToGoOnAndTheNextRunFinishes) {
+  const Scratch scratch;
+  const std::string database = scratch.path("rows.db");
+  const std::string sweep =
+      scratch.file("long.yaml",
+                   "name: long\nmodel: deepseek-v3\nkernels: [mla_dense]\ntp: [1, 2, 4, 8]\n"
+                   "axes: {batch: [1, 2, 3, 4, 5, 6], context: [64, 128]}\n"
+                   "measure: {min_time_ms: 60, max_noise: 0.5}\n");
+  Command command(scratch, run_argv(sweep, database));
+  for (int tries = 0; tries < 600 && !std::filesystem::exists(database); ++tries) {
+    std::this_thread::sleep_for(50ms);
+  }
+  std::this_thread::sleep_for(1500ms);
+  command.child().signal(SIGINT);
+  const Finished stopped = command.finish(30s);
+  EXPECT_EQ(stopped.exit_status, 3) << stopped.err;
+  EXPECT_NE(stopped.err.find("Go on with: headsplit run"), std::string::npos) << stopped.err;
+  const Finished finished = run(scratch, run_argv(sweep, database));
+  EXPECT_EQ(finished.exit_status, 0) << finished.err;
+  EXPECT_EQ(exported_rows(scratch, database).size(), 48u);
+}
+
+TEST(Run, LeavesNoProcessBehind) {
+  const Scratch scratch;
+  const std::string database = scratch.path("rows.db");
+  ASSERT_EQ(run(scratch, run_argv(tiny_sweep(scratch), database)).exit_status, 0);
+  // The database's path is on the coordinator's command line, and agents die with their parent.
+  const Finished found = run(scratch, {"/bin/sh", "-c",
+                                       "grep -lsa '" + database +
+                                           "' /proc/[0-9]*/cmdline | grep -v "
+                                           "\"/proc/$$/\" | grep -v self"});
+  EXPECT_EQ(found.out.find("/proc/"), std::string::npos) << found.out;
+}
+
+TEST(Run, WritesItsRowsIntoTheOutFolder) {
+  const Scratch scratch;
+  auto argv = run_argv(tiny_sweep(scratch), scratch.path("rows.db"));
+  argv.insert(argv.end(), {"--out", scratch.path("out"), "--json"});
+  const Finished ran = run(scratch, argv);
+  ASSERT_EQ(ran.exit_status, 0) << ran.err;
+  EXPECT_TRUE(parse_json(ran.out)) << ran.out;
+  EXPECT_TRUE(std::filesystem::exists(scratch.path("out/tiny.jsonl")));
+}
+
+}  // namespace
+}  // namespace headsplit::e2e

@@ -1,0 +1,101 @@
+#include "tp/kernel_cost.h"
+
+#include <algorithm>
+
+#include "core/nearest.h"
+#include "tp/attention_cost.h"
+#include "tp/mixed_cost.h"
+#include "tp/shard.h"
+
+namespace headsplit::tp {
+namespace {
+
+/// Everything a formula may need, the rank's problem first.
+struct Case {
+  const Model& model;
+  const Point& point;
+  const CostOptions& options;
+  RankProblem problem;
+};
+
+Work sparse_work(const Case& c) {
+  return mla_sparse_work(c.problem, selected_rows(c.model, c.problem, c.point.layout.cp));
+}
+
+Work mixed_work(const Case& c) {
+  const std::int64_t tokens = c.options.expanded_tokens / c.point.layout.cp;
+  return mla_mixed_work(c.problem, std::min(tokens, c.problem.context));
+}
+
+Work layer_work(const Case& c) {
+  const double tokens = 1.0 * c.problem.batch * c.problem.query_tokens;
+  const Work core = mla_dense_work(c.problem);
+  return projection_work(c.model, c.point.layout, tokens, c.options.weight_dtype) +
+         (is_prefill(c.point) ? causal_half(core) : core);
+}
+
+struct KernelCost {
+  std::string name;
+  bool fp8_cache;
+  bool needs_indexer;
+  bool causal;  ///< halves its FLOPs in a prefill; mla_layer halves those of its core itself
+  Work (*work)(const Case&);
+};
+
+const std::vector<KernelCost>& kernel_costs() {
+  static const std::vector<KernelCost> costs = {
+      {"mha_decode", false, false, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"gqa_decode", false, false, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"mqa_decode", false, false, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"mla_dense", true, false, true, [](const Case& c) { return mla_dense_work(c.problem); }},
+      {"mla_sparse", true, true, true, sparse_work},
+      {"dsa_indexer", true, true, true,
+       [](const Case& c) { return indexer_work(c.model, c.problem); }},
+      {"mla_expanded", false, false, true,
+       [](const Case& c) { return mla_expanded_work(c.problem); }},
+      {"kv_expand", true, false, false, [](const Case& c) { return kv_expand_work(c.problem); }},
+      {"mla_mixed", false, false, true, mixed_work},
+      {"mla_layer", true, false, false, layer_work}};
+  return costs;
+}
+
+Result<const KernelCost*> find_cost(const std::string& kernel) {
+  for (const auto& cost : kernel_costs()) {
+    if (cost.name == kernel) return &cost;
+  }
+  return fail(ErrorKind::config, "kernel '", kernel, "': unknown",
+              did_you_mean(kernel, costed_kernels()));
+}
+
+}  // namespace
+
+const std::vector<std::string>& costed_kernels() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const auto& cost : kernel_costs()) list.push_back(cost.name);
+    return list;
+  }();
+  return names;
+}
+
+bool is_prefill(const Point& point) {
+  return point.context > 1 && point.query_tokens == point.context;
+}
+
+Result<Work> kernel_work(const Model& model, const Point& point, const CostOptions& options,
+                         int rank) {
+  const KernelCost& cost = *TRY(find_cost(point.kernel));
+  if (cost.needs_indexer && model.index_topk == 0) {
+    return fail(ErrorKind::config, "kernel ", point.kernel, " needs an indexer, and ", model.name,
+                " has no index_topk");
+  }
+  if (point.kv_dtype == KvDtype::fp8 && !cost.fp8_cache) {
+    return fail(ErrorKind::config, "kv_dtype fp8: ", point.kernel,
+                " has no FP8 cache; legal: bf16");
+  }
+  const Case c{model, point, options, TRY(rank_problem(model, point, rank))};
+  const Work work = cost.work(c);
+  return cost.causal && is_prefill(point) ? causal_half(work) : work;
+}
+
+}  // namespace headsplit::tp

@@ -48,11 +48,19 @@ struct Nursery::State {
   std::optional<Error> first_error;
   bool cancelling = false;
 
+  void cancel() {
+    cancelling = true;
+    for (auto& child : children) child.emit(net::cancellation_type::terminal);
+  }
+
   void ended(std::list<net::cancellation_signal>::iterator child, const std::string& what,
-             const Result<>& outcome) {
+             OnEnd on_end, const Result<>& outcome) {
     const bool asked = cancelling && !outcome && outcome.error().kind == ErrorKind::cancelled;
-    if (!outcome && !asked && !first_error) first_error = within_context(what, outcome.error());
+    if (!outcome && !asked && !first_error) {
+      first_error = what.empty() ? outcome.error() : within_context(what, outcome.error());
+    }
     children.erase(child);
+    if (on_end == OnEnd::others_end) cancel();
     if (children.empty()) emptied.try_send(boost::system::error_code());
   }
 };
@@ -73,23 +81,20 @@ Nursery::~Nursery() { cancel(); }
 
 std::size_t Nursery::running() const { return state_->children.size(); }
 
-void Nursery::start(std::string what, Task<> child) {
+void Nursery::start(std::string what, Task<> child, OnEnd on_end) {
   const auto signal = state_->children.emplace(state_->children.end());
   auto outcome = std::make_shared<std::optional<Result<>>>();
-  auto ended = [state = state_, signal, outcome,
+  auto ended = [state = state_, signal, outcome, on_end,
                 what = std::move(what)](std::exception_ptr thrown) {
     if (thrown) outcome->emplace(error_of(thrown));  // cancelled before its first step
-    state->ended(signal, what, outcome->value());
+    state->ended(signal, what, on_end, outcome->value());
   };
   net::co_spawn(state_->executor, kept_child(std::move(child), std::move(outcome)),
                 net::bind_cancellation_slot(signal->slot(), std::move(ended)));
   if (state_->cancelling) signal->emit(net::cancellation_type::terminal);
 }
 
-void Nursery::cancel() {
-  state_->cancelling = true;
-  for (auto& child : state_->children) child.emit(net::cancellation_type::terminal);
-}
+void Nursery::cancel() { state_->cancel(); }
 
 Task<> Nursery::join() {
   const std::shared_ptr<State> state = state_;

@@ -106,9 +106,12 @@ class Nursery {
   /// Children that still run (only when the whole `io_context` is torn down) are cancelled.
   ~Nursery();
 
+  /// What the end of a child, good or bad, means for the others.
+  enum class OnEnd { others_go_on, others_end };
+
   /// Runs `child` beside the others, from the next turn of the event loop on.  The first error of
-  /// any child is kept with `what` before it; the others go on, unless told by `cancel()`.
-  void start(std::string what, Task<> child);
+  /// any child is kept, with `what` (when not empty) before it.
+  void start(std::string what, Task<> child, OnEnd on_end = OnEnd::others_go_on);
 
   /// Asks every child to end; their `cancelled` errors do not count.
   void cancel();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/json.h"
 #include "core/lease.h"
@@ -40,10 +41,11 @@ struct Hello {
   int protocol_major = kProtocolMajor;
   int protocol_minor = kProtocolMinor;
   AgentInfo agent;
+  std::vector<Row> unacknowledged;  ///< rows that earlier connections left without an answer
 
   bool operator==(const Hello&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Hello, (), (protocol_major, protocol_minor, agent))
+BOOST_DESCRIBE_STRUCT(Hello, (), (protocol_major, protocol_minor, agent, unacknowledged))
 
 /// Coordinator's answer to Hello.  `session` names this connection for good: a restarted agent is
 /// a new session, so nothing of the old one can be mistaken for it.

@@ -107,6 +107,20 @@ TEST(Nursery, KeepsTheFirstErrorAndLetsTheOthersFinish) {
   EXPECT_TRUE(sound);
 }
 
+Task<> child_that_ends_the_others(bool& other) {
+  Nursery nursery(co_await net::this_coro::executor);
+  nursery.start("other", wait_and_tell(kLong, other));
+  nursery.start("first", failing_after(kShort, "gone"), Nursery::OnEnd::others_end);
+  co_return co_await nursery.join();
+}
+
+TEST(Nursery, EndsTheOthersWithAChildThatTheyCannotDoWithout) {
+  bool other = false;
+  EXPECT_EQ(run(child_that_ends_the_others(other)).value().error(),
+            fail(ErrorKind::io, "first: gone"));
+  EXPECT_TRUE(other);
+}
+
 Task<> throwing_child() {
   (void)co_await throwing();
   co_return Result<>();

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <boost/asio/experimental/channel.hpp>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "agent/link.h"
+#include "agent/measurer.h"
+#include "core/async.h"
+#include "core/message.h"
+
+namespace headsplit::agent {
+
+/// What an agent and the coordinator say to each other over one link.  Lives as long as the link.
+/// Leases go to the measurer; rows stay in `unacknowledged` until the coordinator has answered.
+class Dialogue {
+ public:
+  Dialogue(net::any_io_executor executor, Link& link, Measurer& measurer,
+           std::vector<Row>& unacknowledged);
+
+  /// Introduces the agent, with the rows that earlier links left without an answer.
+  /// Fails: config (refused, and why); io, timeout (try another link).
+  Task<Welcome> greet(AgentInfo agent);
+
+  /// Talks until the link ends, which is always an error, or after `leave()`, which is none.
+  Task<> talk(Welcome welcome);
+
+  /// Sends a row, already among the unacknowledged ones.
+  void report(const Row& row);
+
+  /// Says goodbye after what waits to be sent.
+  void leave();
+
+ private:
+  Task<CoordinatorMessage> next_message();
+  Task<> receive();
+  Task<> send();
+  Task<> send_heartbeats(double interval_s);
+  Result<> handle(CoordinatorMessage message);
+  void forget(const Ack& ack);
+  void post(const AgentMessage& message);
+
+  net::any_io_executor executor_;
+  Link& link_;
+  Measurer& measurer_;
+  std::vector<Row>& unacknowledged_;
+  std::deque<std::string> outbox_;
+  net::experimental::channel<void(boost::system::error_code)> posted_;
+  bool leaving_ = false;
+};
+
+}  // namespace headsplit::agent

@@ -1,0 +1,80 @@
+#include <CLI/CLI.hpp>
+
+#include "agent/run_agent.h"
+#include "agent/worker.h"
+#include "core/version.h"
+
+namespace headsplit::agent {
+namespace {
+
+struct Options {
+  AgentOptions agent;
+  WorkerOptions worker;
+  bool is_worker = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  AgentOptions& agent = options.agent;
+  app.add_option("--coordinator", agent.coordinator, "URL of the coordinator, http://HOST:PORT");
+  app.add_option("--backend", agent.backend, "What to measure on: auto, cuda or cpu")
+      ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
+      ->capture_default_str();
+  app.add_option("--name", agent.name, "Name of this agent (default: node and local rank)");
+  app.add_option("--device", agent.device, "Index of the GPU (default: the local rank)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--threads", agent.threads, "Processors of a CPU worker (default: all)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--token-file", agent.token_file,
+                 "File with the coordinator's token (default: $HEADSPLIT_TOKEN)");
+  app.add_option("--give-up-s", agent.give_up_s, "End after so long without a coordinator")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  const std::string group = "Worker";
+  app.add_flag("--worker", options.is_worker,
+               "Be a worker: leases as JSON lines on standard input, rows on standard output")
+      ->group(group);
+  app.add_option("--lease-file", options.worker.lease_file, "Worker: leases from this file")
+      ->group(group);
+  app.add_option("--local-rank", options.worker.local_rank,
+                 "Worker: which share of the processors, with --threads")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+}
+
+ExitCode run(Options& options) {
+  if (options.is_worker) {
+    const std::string& backend = options.agent.backend;
+    options.worker.backend = backend == "cuda"  ? BackendChoice::cuda
+                             : backend == "cpu" ? BackendChoice::cpu
+                                                : BackendChoice::automatic;
+    options.worker.threads = options.agent.threads;
+    return run_worker(options.worker);
+  }
+  if (options.agent.coordinator.empty()) {
+    std::fprintf(stderr, "headsplit-agent: --coordinator http://HOST:PORT is required\n");
+    return ExitCode::usage;
+  }
+  return run_agent(options.agent);
+}
+
+int main_of(int argc, char** argv) {
+  Options options;
+  CLI::App app("Measures points for a headsplit coordinator, one GPU or CPU an agent.",
+               "headsplit-agent");
+  app.set_version_flag("--version", version() + " " + build_revision());
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "headsplit-agent: %s\n", error.what());
+    return static_cast<int>(ExitCode::usage);
+  }
+  return static_cast<int>(run(options));
+}
+
+}  // namespace
+}  // namespace headsplit::agent
+
+int main(int argc, char** argv) { return headsplit::agent::main_of(argc, argv); }

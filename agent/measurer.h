@@ -1,0 +1,77 @@
+#pragma once
+
+#include <boost/asio/experimental/channel.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/worker_process.h"
+#include "core/async.h"
+#include "core/lease.h"
+#include "core/message.h"
+#include "core/row.h"
+
+namespace headsplit::agent {
+
+struct MeasurerOptions {
+  WorkerCommand worker;
+  std::string agent;  ///< name and node go into every row
+  std::string node;
+  double worker_start_s = 60;  ///< until the worker has opened its device
+};
+
+/// Turns leases into rows, one at a time, by a worker process that is replaced when it crashes or
+/// does not answer in time.  Every lease gives one row, but for those given up: on request, or
+/// because another lease came.  One thread.
+class Measurer {
+ public:
+  /// deliver: called with each row.
+  Measurer(net::any_io_executor executor, MeasurerOptions options,
+           std::function<void(Row)> deliver);
+
+  /// Starts the first worker.  Fails: config, io (no such device, in the worker's own words).
+  Task<DeviceInfo> open();
+
+  /// Measure this now.  What is being measured is given up, unless it is the same lease with an
+  /// older epoch: then the attempt that runs counts as the new one.
+  void take(Lease lease);
+
+  /// Give the attempt up, if it is the one in work; no row comes of it.
+  void cancel(const std::string& point_id, std::int64_t epoch);
+
+  /// Point id, or empty when idle.
+  std::string working_on() const;
+
+  /// Serves leases until cancelled.  Fails: io, when a new worker cannot be had several times.
+  Task<> run();
+
+  /// Kills the worker and waits for its end.
+  net::awaitable<void> close();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Task<> start_worker();
+  Task<> ensure_worker();
+  net::awaitable<void> end_worker();
+  net::awaitable<void> measure();
+  Duration time_left() const;
+  std::string reason_of(const Error& error) const;
+  void give_up();
+  void finish(Row row);
+
+  net::any_io_executor executor_;
+  MeasurerOptions options_;
+  std::function<void(Row)> deliver_;
+  net::experimental::channel<void(boost::system::error_code)> taken_;
+  std::unique_ptr<WorkerProcess> worker_;
+  DeviceInfo device_;
+  std::optional<Lease> next_;
+  std::optional<Lease> current_;
+  Clock::time_point taken_at_;  ///< of `next_`, or of `current_`
+  bool given_up_ = false;
+  int start_failures_ = 0;  ///< in a row
+};
+
+}  // namespace headsplit::agent

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/device.h"
+#include "core/exit_code.h"
+
+namespace headsplit::agent {
+
+/// The command line of an agent.
+struct AgentOptions {
+  std::string coordinator;  ///< http://HOST:PORT
+  std::string backend = "auto";
+  std::string name;           ///< empty = node and local rank
+  std::optional<int> device;  ///< instead of the launcher's local rank
+  int threads = 0;            ///< processors of a CPU worker; 0 = all
+  std::string token_file;
+  double give_up_s = 60;
+};
+
+/// The agent program: supervises a worker until a signal, a refusal or the loss of the coordinator.
+/// Errors go to standard error as one line.
+ExitCode run_agent(const AgentOptions& options);
+
+}  // namespace headsplit::agent

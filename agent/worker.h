@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "agent/device.h"
+#include "core/exit_code.h"
+#include "core/lease.h"
+#include "core/row.h"
+
+/// The worker's half of the pipe: a line of JSON each way.  First line out: WorkerGreeting; then
+/// for each lease that comes in, one row goes out.  End of input ends the worker.
+namespace headsplit::agent {
+
+/// First line of a worker: its device, or why it has none.
+struct WorkerGreeting {
+  std::optional<DeviceInfo> device;
+  std::string error;
+
+  bool operator==(const WorkerGreeting&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(WorkerGreeting, (), (device, error))
+
+/// Measures one lease; blocks.
+using RunLease = std::function<Row(const Lease&)>;
+
+/// A row for a lease that came to nothing.
+Row failed_row(const Lease& lease, const std::string& reason, bool retryable);
+
+/// Standard output for the caller alone: the descriptor returned.  What libraries print from here on
+/// goes to standard error, so it cannot corrupt the protocol.
+int take_stdout();
+
+/// Fails: io (the other end is gone).
+Result<void> write_line(int fd, const std::string& text);
+
+/// Serves leases from `in_fd`, empty lines skipped, rows to `out_fd`, until the input ends.
+/// `usage` when a line is no lease (says which line on stderr).  An exception of `run` becomes a
+/// failed row.
+ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run);
+
+/// How the worker program is started.
+struct WorkerOptions {
+  BackendChoice backend = BackendChoice::automatic;
+  int threads = 0;         ///< processors to keep to; 0 = all
+  int local_rank = 0;      ///< which share of the processors
+  std::string lease_file;  ///< leases from here, and no greeting; empty = from standard input
+};
+
+/// The worker program.
+ExitCode run_worker(const WorkerOptions& options);
+
+}  // namespace headsplit::agent

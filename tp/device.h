@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ceilings.h"
 #include "core/row.h"
 
 namespace headsplit::tp {
@@ -38,13 +39,6 @@ Result<std::vector<Device>> read_devices();
 
 /// The devices of such a text.  `file` is only named in errors.
 Result<std::vector<Device>> devices_from_yaml(const std::string& text, const std::string& file);
-
-/// Peaks measured on one GPU.
-struct Ceilings {
-  std::optional<double> bf16_tflops;
-  std::optional<double> fp8_tflops;
-  std::optional<double> read_gbps;
-};
 
 /// The same device with what was measured in place of the data sheet.
 Device with_ceilings(Device device, const Ceilings& ceilings);

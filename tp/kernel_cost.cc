@@ -78,6 +78,10 @@ const std::vector<std::string>& costed_kernels() {
   return names;
 }
 
+std::string core_kernel(const Model& model) {
+  return model.is_mla() ? "mla_dense" : enum_name(model.attention) + "_decode";
+}
+
 bool is_prefill(const Point& point) {
   return point.context > 1 && point.query_tokens == point.context;
 }

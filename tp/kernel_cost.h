@@ -19,6 +19,9 @@ struct CostOptions {
 /// Kernels with a cost here, sorted as the design lists them.
 const std::vector<std::string>& costed_kernels();
 
+/// The decode kernel of a model's own attention: mla_dense, or mha_, gqa_ or mqa_decode.
+std::string core_kernel(const Model& model);
+
 /// Work of one rank for one layer of a point: the attention core, or for mla_layer the projections
 /// too.  When the query tokens are the whole context it is a prefill and the causal half counts.
 /// Fails: config (as rank_problem; unknown kernel, with the nearest; sparse kernels for a model

@@ -39,7 +39,7 @@ TEST(Devices, NameTheNearestWhenUnknown) {
 
 TEST(Devices, GiveWayToMeasuredCeilings) {
   const Device device =
-      with_ceilings(read_device("h200").value(), {.bf16_tflops = 785, .read_gbps = 4569});
+      with_ceilings(read_device("h200").value(), {.read_gbps = 4569, .bf16_tflops = 785});
   EXPECT_EQ(device.bf16_tflops, 785);
   EXPECT_EQ(device.hbm_gbps, 4569);
   EXPECT_EQ(device.fp8_tflops, 1979);

@@ -1,0 +1,15 @@
+/// Rows as comma-separated values (RFC 4180).
+
+function cell(value) {
+  if (value === null || value === undefined) return "";
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/// A heading line, then one line a row; columns are those of the first row.
+export function csvOf(rows) {
+  if (rows.length === 0) return "";
+  const names = Object.keys(rows[0]);
+  const lines = rows.map((row) => names.map((name) => cell(row[name])).join(","));
+  return [names.join(","), ...lines].join("\r\n") + "\r\n";
+}

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { extentOf } from "../../coordinator/web/js/extent.js";
+import { layoutOf, layoutOrder } from "../../coordinator/web/js/layout.js";
+import { Pace, troubles } from "../../coordinator/web/js/pace.js";
+import { looksOfLayouts, lookOf } from "../../coordinator/web/js/palette.js";
+import * as roof from "../../coordinator/web/js/roof.js";
+import { hashOfState, stateFromHash } from "../../coordinator/web/js/state.js";
+import { logTicks } from "../../coordinator/web/js/ticks.js";
+
+const h200 = { device: "H200", name: "bf16", tflops: 989.5, gbps: 4800, source: "data sheet" };
+
+test("an address and a state mean each other, whatever a value holds", () => {
+  const state = { sweep: 'a&b=c#"<x>', batch: "64", text: "50 % + more" };
+  assert.deepEqual(stateFromHash(hashOfState(state)), state);
+  assert.equal(hashOfState({ row: "1", batch: "2" }), hashOfState({ batch: "2", row: "1" }));
+  assert.deepEqual(stateFromHash("#batch=1&unknown=2&layout="), { batch: "1" });
+});
+
+test("layouts are read from their names and ordered by family and size", () => {
+  assert.deepEqual(layoutOf("tp4xdp2"), { tp: 4, dp: 2, cp: 1 });
+  const names = ["tp4xdp2", "cp8", "tp8", "dp8", "tp1", "tp16", "tp2"];
+  assert.deepEqual(names.sort(layoutOrder), ["tp1", "tp2", "tp8", "tp16", "dp8", "cp8", "tp4xdp2"]);
+});
+
+test("the ridge is where both roofs meet", () => {
+  assert.equal(roof.ridgeOf(h200).toFixed(0), "206");
+  assert.equal(roof.attainable(h200, 100), 480);
+  assert.equal(roof.attainable(h200, 1000), 989.5);
+  const corners = roof.roofCorners(h200, 10, 1000);
+  assert.equal(corners.length, 3);
+  assert.equal(roof.roofCorners(h200, 300, 1000).length, 2);
+});
+
+test("a device nobody described has the best its rows reached for a roof, and it says so", () => {
+  const rows = [{ device: "cpu", tflops: 0.1, gbps: 20 }, { device: "cpu", tflops: 0.3, gbps: 10 }];
+  const [best] = roof.ceilingsOf(rows, [h200]);
+  assert.deepEqual(best, { device: "cpu", tflops: 0.3, gbps: 20, source: "best seen" });
+  assert.deepEqual(roof.ceilingsOf([{ device: "H200", tflops: 1, gbps: 1 }], [h200]), [h200]);
+  assert.equal(roof.bestSeen([{ device: "x", tflops: null }], "x"), null);
+});
+
+test("pace is what was done in the last minute, and nothing is claimed of one look", () => {
+  const pace = new Pace();
+  const sweep = (ok) => ({ id: "a", points: 100, ok, failed: 0, skipped: 0, cancelled: 0 });
+  pace.note(sweep(0), 0);
+  assert.deepEqual(pace.of(sweep(0), 0), { rate: null, left_s: null });
+  for (let second = 1; second <= 10; ++second) pace.note(sweep(2 * second), second);
+  assert.deepEqual(pace.of(sweep(20), 10), { rate: 2, left_s: 40 });
+  for (let second = 11; second <= 100; ++second) pace.note(sweep(20), second);
+  assert.ok(pace.of(sweep(20), 100).rate < 0.3);
+});
+
+test("reasons are counted, the most frequent first", () => {
+  const row = (status, reason) => ({ status, reason });
+  const found = troubles([row("ok", ""), row("failed", "a"), row("skipped", "b"), row("failed", "a")]);
+  assert.deepEqual(found.map(({ status, reason, count }) => [status, reason, count]), [
+    ["failed", "a", 2],
+    ["skipped", "b", 1],
+  ]);
+});
+
+test("logarithmic ticks are round, and few enough for their room", () => {
+  assert.deepEqual(logTicks(10, 8, 1200, 8), [10, 20, 50, 100, 200, 500, 1000]);
+  assert.deepEqual(logTicks(10, 8, 1200, 5), [10, 30, 100, 300, 1000]);
+  assert.deepEqual(logTicks(10, 8, 1200, 3), [10, 100, 1000]);
+  assert.deepEqual(logTicks(2, 0.9, 17, 8), [1, 2, 4, 8, 16]);
+  assert.ok(logTicks(10, 1e-6, 1e9, 6).length <= 6);
+});
+
+test("ranges hold every value with some air, and log ranges only positive ones", () => {
+  const [low, high] = extentOf({ log: 10 }, [10, 100, 0, -5, NaN]);
+  assert.ok(low > 0 && low < 10 && high > 100);
+  assert.deepEqual(extentOf({ log: 10 }, []), [1, 10]);
+  assert.equal(extentOf({ log: 0, min: 0 }, [40, 100])[0], 0);
+});
+
+test("no two of the first 64 series look alike, and neighbours differ in shape and dash too", () => {
+  const looks = Array.from({ length: 64 }, (_, i) => lookOf(i));
+  assert.equal(new Set(looks.map((look) => `${look.colour} ${look.shape}`)).size, 64);
+  assert.equal(new Set(looks.slice(0, 8).map((look) => look.shape)).size, 8);
+  assert.equal(new Set(looks.slice(0, 8).map((look) => look.dash.join())).size, 8);
+  assert.deepEqual(looksOfLayouts(["tp8", "tp1", "tp8"]).get("tp1"), lookOf(0));
+});

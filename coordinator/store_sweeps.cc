@@ -1,0 +1,208 @@
+#include <algorithm>
+
+#include "coordinator/coordinator_row.h"
+#include "coordinator/store_tables.h"
+
+/// Sweeps of the store: plans written whole, runs begun, and what a restart finds.
+namespace headsplit::coordinator {
+namespace {
+
+constexpr int kFinishedRestored = 16;
+
+/// Column 0 of a row: a position in the plan.
+Result<std::size_t> position_of(const Statement& row, std::size_t count) {
+  const std::int64_t position = row.integer(0);
+  if (position >= 0 && static_cast<std::size_t>(position) < count) {
+    return static_cast<std::size_t>(position);
+  }
+  return fail(ErrorKind::io, "the points of a sweep are not numbered 0 to ", count - 1,
+              ": the database was changed by hand");
+}
+
+}  // namespace
+
+Result<StoredSweep> StoreTables::begin_sweep(const Plan& plan, const std::string& backend) {
+  Statement find = TRY(database_->prepare("SELECT count(*) FROM sweeps WHERE id = ?1"));
+  TRY(find.start(plan.id));
+  TRY(find.next());
+  if (find.integer(0) == 0) {
+    TRY(insert_sweep(plan, backend));
+  } else {
+    TRY(join_or_begin_run(plan, backend));
+  }
+  StoredSweep stored = TRY(stored_sweep(plan.id, false));
+  begun_.insert(plan.id);
+  return stored;
+}
+
+Result<void> StoreTables::insert_sweep(const Plan& plan, const std::string& backend) {
+  Statement insert = TRY(database_->prepare(
+      "INSERT INTO sweeps (id, name, backend, content, seed, limits, run, created_unix_s) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7)"));
+  TRY(insert.run(plan.id, plan.name, backend, plan.content, std::to_string(plan.seed),
+                 json_text(plan.limits), unix_time_s()));
+  return insert_points(TRY(key_of(plan.id)), plan);
+}
+
+Result<void> StoreTables::insert_points(const SweepKey& sweep, const Plan& plan) {
+  Statement point =
+      TRY(database_->prepare("INSERT INTO points (sweep, position, point_id, label, planned) "
+                             "VALUES (?1, ?2, ?3, ?4, ?5) RETURNING point"));
+  Statement progress = TRY(database_->prepare(
+      "INSERT INTO progress (point, sweep, state, epoch, status) VALUES (?1, ?2, ?3, 0, ?4)"));
+  std::int64_t position = 0;
+  for (const PlannedPoint& planned : plan.points) {
+    TRY(point.start(sweep.key, position++, planned.id, point_label(planned.point),
+                    json_text(planned)));
+    TRY(point.next());
+    const std::int64_t key = point.integer(0);
+    TRY(point.next());
+    if (planned.state != PlannedState::skipped) {
+      TRY(progress.run(key, sweep.key, "pending", std::nullopt));
+      continue;
+    }
+    TRY(progress.run(key, sweep.key, "done", "skipped"));
+    TRY(insert_row(sweep, key, coordinator_row(plan, planned, Status::skipped, planned.reason, 0)));
+  }
+  return {};
+}
+
+Result<void> StoreTables::join_or_begin_run(const Plan& plan, const std::string& backend) {
+  Statement find = TRY(database_->prepare("SELECT sweep, backend FROM sweeps WHERE id = ?1"));
+  TRY(find.start(plan.id));
+  TRY(find.next());
+  const std::int64_t key = find.integer(0);
+  const std::string before = find.text(1);
+  TRY(find.next());
+  if (!before.empty() && !backend.empty() && before != backend) {
+    return fail(ErrorKind::mismatch, database_->path(), ": sweep ", plan.name,
+                " was begun on backend ", before, " in this database, and is now asked for on ",
+                backend, "; name another database, or the same backend");
+  }
+  if (begun_.count(plan.id) != 0 && TRY(has_open_points(key))) return {};
+  if (!backend.empty()) {
+    Statement update = TRY(database_->prepare("UPDATE sweeps SET backend = ?2 WHERE id = ?1"));
+    TRY(update.run(plan.id, backend));
+  }
+  return begin_run(plan.id);
+}
+
+/// What is done stays, cancelled points are open again, and running ones wait again.
+Result<void> StoreTables::begin_run(const std::string& id) {
+  keys_.erase(id);
+  const std::string of_sweep = " AND sweep = (SELECT sweep FROM sweeps WHERE id = ?1)";
+  for (const std::string& sql : {
+           std::string("UPDATE sweeps SET run = run + 1 WHERE id = ?1"),
+           "INSERT INTO attempts (point, epoch, outcome, reason, counts, stored_unix_s, row) "
+           "SELECT point, epoch, status, 'the sweep was begun again', 0, stored_unix_s, row "
+           "FROM rows WHERE status = 'cancelled'" +
+               of_sweep,
+           "DELETE FROM rows WHERE status = 'cancelled'" + of_sweep,
+           "UPDATE progress SET state = 'pending', status = NULL WHERE status = 'cancelled'" +
+               of_sweep,
+           "UPDATE progress SET state = 'pending' WHERE state = 'running'" + of_sweep,
+       }) {
+    Statement statement = TRY(database_->prepare(sql));
+    TRY(statement.run(id));
+  }
+  return {};
+}
+
+Result<bool> StoreTables::has_open_points(std::int64_t sweep) {
+  Statement open =
+      TRY(database_->prepare("SELECT count(*) FROM progress WHERE sweep = ?1 AND state != 'done'"));
+  TRY(open.start(sweep));
+  TRY(open.next());
+  return open.integer(0) > 0;
+}
+
+Result<StoredSweep> StoreTables::stored_sweep(const std::string& id, bool ids_only) {
+  StoredSweep stored;
+  const auto plan = std::make_shared<const Plan>(TRY(stored_plan(id, ids_only)));
+  const SweepKey sweep = TRY(key_of(id));
+  stored.run = sweep.run;
+  stored.progress = TRY(stored_progress(sweep.key, plan->points.size()));
+  stored.plan = plan;
+  Statement find = TRY(database_->prepare("SELECT backend FROM sweeps WHERE id = ?1"));
+  TRY(find.start(id));
+  TRY(find.next());
+  stored.backend = find.text(0);
+  return stored;
+}
+
+Result<Plan> StoreTables::stored_plan(const std::string& id, bool ids_only) {
+  Statement find = TRY(
+      database_->prepare("SELECT sweep, name, seed, limits, content FROM sweeps WHERE id = ?1"));
+  TRY(find.start(id));
+  if (!TRY(find.next())) return fail(ErrorKind::mismatch, "no sweep ", id, " is stored");
+  const std::int64_t sweep = find.integer(0);
+  Plan plan{.id = id,
+            .name = find.text(1),
+            .seed = TRY(value_from_text<std::uint64_t>(find.text(2))),
+            .limits = TRY(value_from_text<Limits>(find.text(3))),
+            .content = find.text(4)};
+  TRY(find.next());
+  Statement points = TRY(database_->prepare(
+      "SELECT point_id, planned FROM points WHERE sweep = ?1 ORDER BY position"));
+  TRY(points.start(sweep));
+  while (TRY(points.next())) {
+    if (ids_only) {
+      plan.points.push_back({.id = points.text(0)});
+    } else {
+      plan.points.push_back(TRY(value_from_text<PlannedPoint>(points.text(1))));
+    }
+  }
+  return plan;
+}
+
+Result<std::vector<PointProgress>> StoreTables::stored_progress(std::int64_t sweep,
+                                                                std::size_t count) {
+  std::vector<PointProgress> progress(count);
+  Statement points = TRY(database_->prepare(
+      "SELECT position, state, epoch, status FROM points JOIN progress USING (point) "
+      "WHERE points.sweep = ?1"));
+  TRY(points.start(sweep));
+  while (TRY(points.next())) {
+    PointProgress& point = progress[TRY(position_of(points, count))];
+    point.state = TRY(enum_from_name<PointState>(points.text(1)));
+    point.epoch = points.integer(2);
+    if (!points.is_null(3)) point.status = TRY(enum_from_name<Status>(points.text(3)));
+  }
+  Statement failures = TRY(database_->prepare(
+      "SELECT position, epoch, outcome, reason FROM attempts JOIN points USING (point) "
+      "WHERE sweep = ?1 AND counts = 1 ORDER BY attempt"));
+  TRY(failures.start(sweep));
+  while (TRY(failures.next())) {
+    progress[TRY(position_of(failures, count))].failures.push_back(
+        {failures.integer(1), failures.text(2), failures.text(3)});
+  }
+  return progress;
+}
+
+Result<std::vector<StoredSweep>> StoreTables::restore() {
+  struct Found {
+    std::string id;
+    bool open = false;
+  };
+  std::vector<Found> all;
+  Statement find = TRY(database_->prepare(
+      "SELECT id, EXISTS (SELECT 1 FROM progress WHERE progress.sweep = sweeps.sweep "
+      "AND state != 'done') FROM sweeps ORDER BY sweep"));
+  TRY(find.start());
+  while (TRY(find.next())) all.push_back({find.text(0), find.integer(1) != 0});
+
+  auto finished = std::count_if(all.begin(), all.end(), [](const Found& f) { return !f.open; });
+  std::vector<StoredSweep> sweeps;
+  for (const Found& found : all) {
+    if (found.open) {
+      TRY(begin_run(found.id));
+      begun_.insert(found.id);
+    } else if (finished-- > kFinishedRestored) {
+      continue;
+    }
+    sweeps.push_back(TRY(stored_sweep(found.id, !found.open)));
+  }
+  return sweeps;
+}
+
+}  // namespace headsplit::coordinator

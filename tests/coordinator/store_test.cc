@@ -1,0 +1,295 @@
+#include "coordinator/store.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "tests/coordinator/store_fixture.h"
+
+namespace headsplit::coordinator {
+namespace {
+
+class StoreTest : public StoreFixture {
+ protected:
+  const Plan plan_ = plan_of("name: a\ntp: [1, 2, 4]");
+};
+
+TEST_F(StoreTest, KeepsAPlanWholeBeforeAnythingRuns) {
+  const auto store = Store::open(path()).value();
+  const StoredSweep begun = begin(*store, plan_, "cpu").value();
+  EXPECT_EQ(*begun.plan, plan_);
+  EXPECT_EQ(begun.run, 1);
+  EXPECT_EQ(begun.backend, "cpu");
+  EXPECT_EQ(begun.progress, std::vector<PointProgress>(3));
+  const auto reader = StoreReader::open(path()).value();
+  const SweepSummary sweep = reader->sweeps().value().at(0);
+  EXPECT_EQ(sweep.id, plan_.id);
+  EXPECT_EQ(sweep.points, 3);
+  EXPECT_FALSE(sweep.finished());
+}
+
+TEST_F(StoreTest, GivesRowsBackAsTheyWere) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  finish(*store, plan_, 1);
+  const auto reader = StoreReader::open(path()).value();
+  const auto rows = reader->rows({}).value();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0], row_of_point(plan_, 1, 1).row);
+}
+
+TEST_F(StoreTest, StoresTheRowsOfSkippedPointsWithThePlan) {
+  const auto store = Store::open(path()).value();
+  const Plan small = plan_of("name: b\ntp: [1, 2]\naxes: {context: [1K, 64K]}", 100'000'000);
+  const StoredSweep begun = begin(*store, small).value();
+  EXPECT_EQ(begun.progress[2].state, PointState::done);
+  EXPECT_EQ(begun.progress[2].status, Status::skipped);
+  const auto rows = StoreReader::open(path()).value()->rows({.status = Status::skipped}).value();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].reason, small.points[2].reason);
+}
+
+TEST_F(StoreTest, RefusesASecondRowOfAPoint) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  finish(*store, plan_, 0);
+  const auto again = write(*store, row_of_point(plan_, 0, 1));
+  EXPECT_EQ(again.error().kind, ErrorKind::mismatch);
+  EXPECT_TRUE(write(*store, lease_of(plan_, 1, 1))) << "one bad record does not spoil the rest";
+}
+
+TEST_F(StoreTest, RefusesAStaleRowAndAnEpochThatIsNotNew) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  ASSERT_TRUE(write(*store, lease_of(plan_, 0, 3)));
+  EXPECT_FALSE(write(*store, lease_of(plan_, 0, 3)));
+  EXPECT_FALSE(write(*store, row_of_point(plan_, 0, 2)));
+  EXPECT_TRUE(write(*store, row_of_point(plan_, 0, 3)));
+  EXPECT_FALSE(write(*store, lease_of(plan_, 0, 4))) << "a finished point is not leased again";
+}
+
+TEST_F(StoreTest, RefusesRecordsOfUnknownSweepsAndPoints) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  EXPECT_FALSE(write(*store, LeaseWrite{"nothing", plan_.points[0].id, 1, ""}));
+  EXPECT_FALSE(write(*store, LeaseWrite{plan_.id, "nothing", 1, ""}));
+  EXPECT_FALSE(write(*store, AttemptWrite{
+                                 plan_.id,
+                                 "nothing",
+                                 1,
+                                 "lost",
+                                 "gone",
+                                 true,
+                                 {},
+                             }));
+}
+
+TEST_F(StoreTest, GoesOnAfterARestartWithEpochsAndFailures) {
+  {
+    const auto store = Store::open(path()).value();
+    begin(*store, plan_, "cpu").value();
+    finish(*store, plan_, 0);
+    ASSERT_TRUE(write(*store, lease_of(plan_, 1, 1)));
+    ASSERT_TRUE(write(*store, AttemptWrite{plan_.id, plan_.points[1].id, 1, "lost", "gone", true}));
+    ASSERT_TRUE(write(*store, lease_of(plan_, 1, 2)));
+  }
+  const auto store = Store::open(path()).value();
+  const auto restored = store->restore().value();
+  ASSERT_EQ(restored.size(), 1u);
+  EXPECT_EQ(*restored[0].plan, plan_);
+  EXPECT_EQ(restored[0].backend, "cpu");
+  EXPECT_EQ(restored[0].run, 2);
+  EXPECT_EQ(json_text(restored[0].progress),
+            R"([{"state":"done","epoch":1,"failures":[],"status":"ok"},)"
+            R"({"state":"pending","epoch":2,)"
+            R"("failures":[{"epoch":1,"outcome":"lost","reason":"gone"}],"status":"failed"},)"
+            R"({"state":"pending","epoch":0,"failures":[],"status":"failed"}])");
+}
+
+TEST_F(StoreTest, KeepsHowALateReportSaysThatAnAttemptEnded) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  ASSERT_TRUE(write(*store, lease_of(plan_, 0, 1)));
+  const std::string id = plan_.points[0].id;
+  ASSERT_TRUE(write(*store, AttemptWrite{plan_.id, id, 1, "expired", "late", true}));
+  const Row row = row_of_point(plan_, 0, 1, Status::failed).row;
+  ASSERT_TRUE(write(*store, AttemptWrite{plan_.id, id, 1, "failed", "crashed", false, row}));
+  const StoredSweep again = begin(*store, plan_).value();
+  EXPECT_EQ(again.progress[0].failures, (std::vector<AttemptFailure>{{1, "failed", "crashed"}}));
+}
+
+TEST_F(StoreTest, MarksRowsOfEarlierRunsAsResumed) {
+  {
+    const auto store = Store::open(path()).value();
+    begin(*store, plan_).value();
+    finish(*store, plan_, 0);
+  }
+  const auto store = Store::open(path()).value();
+  store->restore().value();
+  EXPECT_EQ(begin(*store, plan_).value().run, 2) << "restored already: joined, not begun again";
+  finish(*store, plan_, 1);
+  const auto rows = StoreReader::open(path()).value()->rows({}).value();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(rows[0].resumed);
+  EXPECT_FALSE(rows[1].resumed);
+}
+
+TEST_F(StoreTest, BeginsANewRunOfAFinishedSweepAndKeepsItsRows) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  for (const std::size_t at : {0, 1, 2}) finish(*store, plan_, at);
+  const StoredSweep again = begin(*store, plan_).value();
+  EXPECT_EQ(again.run, 2);
+  for (const auto& progress : again.progress) EXPECT_EQ(progress.state, PointState::done);
+}
+
+TEST_F(StoreTest, OpensCancelledPointsAgainWhenTheSweepIsBegunAgain) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  finish(*store, plan_, 0);
+  finish(*store, plan_, 1, Status::cancelled);
+  finish(*store, plan_, 2, Status::cancelled);
+  const StoredSweep again = begin(*store, plan_).value();
+  EXPECT_EQ(again.progress[0].state, PointState::done);
+  EXPECT_EQ(again.progress[1].state, PointState::pending);
+  EXPECT_EQ(again.progress[1].epoch, 1) << "epochs are never used twice";
+  EXPECT_EQ(StoreReader::open(path()).value()->rows({}).value().size(), 1u);
+}
+
+TEST_F(StoreTest, RefusesToMixBackendsInOneSweep) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_, "cpu").value();
+  EXPECT_EQ(begin(*store, plan_, "cuda").error().message,
+            path() +
+                ": sweep a was begun on backend cpu in this database, and is now asked for "
+                "on cuda; name another database, or the same backend");
+  EXPECT_EQ(begin(*store, plan_).value().backend, "cpu");
+}
+
+TEST_F(StoreTest, RestoresFinishedSweepsAsIdsSoThatRepeatsGetTheirAnswer) {
+  {
+    const auto store = Store::open(path()).value();
+    begin(*store, plan_).value();
+    for (const std::size_t at : {0, 1, 2}) finish(*store, plan_, at);
+  }
+  const auto restored = Store::open(path()).value()->restore().value();
+  ASSERT_EQ(restored.size(), 1u);
+  EXPECT_EQ(restored[0].run, 1);
+  EXPECT_EQ(restored[0].plan->points[2].id, plan_.points[2].id);
+  EXPECT_EQ(restored[0].progress[2].state, PointState::done);
+}
+
+TEST_F(StoreTest, FiltersRowsAndListsPoints) {
+  const auto store = Store::open(path()).value();
+  const Plan other = plan_of("name: other\ntp: 2");
+  begin(*store, plan_).value();
+  begin(*store, other).value();
+  finish(*store, plan_, 0);
+  finish(*store, plan_, 1, Status::failed);
+  finish(*store, other, 0);
+  const auto reader = StoreReader::open(path()).value();
+  EXPECT_EQ(reader->rows({}).value().size(), 3u);
+  EXPECT_EQ(reader->rows({.sweep = "other"}).value().size(), 1u);
+  EXPECT_EQ(reader->rows({.sweep = plan_.id}).value().size(), 2u);
+  EXPECT_EQ(reader->rows({.layout = "tp2"}).value().size(), 2u);
+  EXPECT_EQ(reader->rows({.sweep = "a", .status = Status::failed}).value().size(), 1u);
+  EXPECT_EQ(reader->rows({.kernel = "nothing"}).value().size(), 0u);
+  const auto points = reader->points(plan_.id).value();
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[1].status, Status::failed);
+  EXPECT_EQ(points[2].state, PointState::pending);
+}
+
+TEST_F(StoreTest, LeavesOneFileBehindWhenItIsClosed) {
+  {
+    const auto store = Store::open(path()).value();
+    begin(*store, plan_).value();
+    finish(*store, plan_, 0);
+  }
+  EXPECT_TRUE(StoreReader::open(path()).value()->rows({}).value().size() == 1);
+  int files = 0;
+  for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(folder_)) ++files;
+  EXPECT_EQ(files, 1);
+}
+
+TEST_F(StoreTest, CompletesInOrderOfSubmission) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  std::vector<int> order;
+  for (int i = 0; i < 100; ++i) {
+    store->write(lease_of(plan_, 0, i + 1), [&order, i](Result<void> stored) {
+      if (stored) order.push_back(i);
+    });
+  }
+  ASSERT_TRUE(write(*store, lease_of(plan_, 1, 1)));
+  EXPECT_EQ(order.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(store->queued(), 0u);
+}
+
+TEST_F(StoreTest, StopsForGoodWhenItsFileIsDeleted) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  std::filesystem::remove(path());
+  const std::string wanted = path() + ": was deleted while in use; rows would be lost";
+  EXPECT_EQ(write(*store, lease_of(plan_, 0, 1)).error().message, wanted);
+  EXPECT_EQ(write(*store, lease_of(plan_, 1, 1)).error().message, wanted);
+}
+
+/// Begins the sweep in a child process that writes rows, tells each acknowledged one over a pipe,
+/// and is killed in the middle.
+std::vector<std::int64_t> acknowledged_before_kill(const std::string& path, const Plan& plan,
+                                                   std::size_t count_before_kill) {
+  int ends[2] = {};
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto store = Store::open(path).value();
+    store->begin_sweep(plan, "", [](Result<StoredSweep>) {});
+    for (std::size_t at = 0; at < plan.points.size(); ++at) {
+      store->write(LeaseWrite{plan.id, plan.points[at].id, 1, ""}, [](Result<void>) {});
+      Row row = row_of(plan.points[at].point);
+      row.epoch = 1;
+      store->write(RowWrite{plan.id, row}, [&, at](Result<void> stored) {
+        const auto position = static_cast<std::int64_t>(at);
+        if (stored && ::write(ends[1], &position, sizeof position) < 0) ::_exit(1);
+      });
+      if (at % 16 == 0) ::usleep(2000);
+    }
+    ::pause();
+  }
+  ::close(ends[1]);
+  std::vector<std::int64_t> acknowledged;
+  std::int64_t position = 0;
+  while (::read(ends[0], &position, sizeof position) == sizeof position) {
+    acknowledged.push_back(position);
+    if (acknowledged.size() == count_before_kill) ::kill(child, SIGKILL);
+  }
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return acknowledged;
+}
+
+TEST(Promise, P1_AnAcknowledgedRowSurvivesKillMinusNine) {
+  const auto folder = std::filesystem::temp_directory_path() / str("headsplit_p1_", ::getpid());
+  std::filesystem::create_directories(folder);
+  std::string batches;
+  for (int i = 1; i <= 400; ++i) batches += str(i == 1 ? "" : ", ", i);
+  const Plan plan =
+      make_plan(sweep_from_yaml("name: a\naxes: {batch: [" + batches + "]}", "s").value(), {})
+          .value();
+  for (const std::size_t count : {1, 20, 150, 333}) {
+    const std::string path = (folder / str(count, ".db")).string();
+    const auto acknowledged = acknowledged_before_kill(path, plan, count);
+    ASSERT_GE(acknowledged.size(), count);
+    const auto store = Store::open(path).value();
+    const auto progress = store->restore().value().at(0).progress;
+    for (const std::int64_t at : acknowledged) {
+      EXPECT_EQ(progress[static_cast<std::size_t>(at)].state, PointState::done) << at;
+    }
+  }
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace headsplit::coordinator

@@ -37,5 +37,6 @@ struct Lease {
 };
 BOOST_DESCRIBE_STRUCT(Lease, (),
                       (point_id, epoch, sweep, point, problem, measure, seed, deadline_s))
+HEADSPLIT_JSON_ELSEWHERE(Lease)
 
 }  // namespace headsplit

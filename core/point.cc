@@ -5,6 +5,8 @@
 
 namespace headsplit {
 
+HEADSPLIT_JSON_HERE(Point)
+
 std::string content_id(const std::string& text) {
   const boost::uuids::name_generator_sha1 generator(boost::uuids::ns::oid());
   std::string hex;

@@ -46,6 +46,7 @@ struct Point {
 BOOST_DESCRIBE_STRUCT(Point, (),
                       (model, kernel, layout, ranks, batch, query_tokens, context, kv_dtype,
                        lengths, l2, repeat))
+HEADSPLIT_JSON_ELSEWHERE(Point)
 
 /// Stable id from the point's content (16 hex digits of a SHA-1): equal points, equal ids.
 std::string point_id(const Point& point);

@@ -2,6 +2,8 @@
 
 namespace headsplit {
 
+HEADSPLIT_JSON_HERE(Row)
+
 Row row_of(const Point& point) {
   Row row;
   row.point_id = point_id(point);

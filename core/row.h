@@ -198,6 +198,7 @@ BOOST_DESCRIBE_STRUCT(Row,
                       (RowIdentity, RowOutcome, RowPoint, RowTiming, RowWork, RowDerived, RowConfig,
                        RowMachine, RowOverhead),
                       ())
+HEADSPLIT_JSON_ELSEWHERE(Row)
 
 /// A row that says which experiment it belongs to and nothing yet of how it went.
 Row row_of(const Point& point);

@@ -1,0 +1,7 @@
+#include "core/lease.h"
+
+namespace headsplit {
+
+HEADSPLIT_JSON_HERE(Lease)
+
+}  // namespace headsplit

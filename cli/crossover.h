@@ -1,0 +1,12 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/outcome.h"
+
+namespace headsplit::cli {
+
+/// `headsplit crossover`: where the kernels change places, by formula.
+void add_crossover(CLI::App& app, Outcome& outcome);
+
+}  // namespace headsplit::cli

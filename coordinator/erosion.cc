@@ -1,0 +1,159 @@
+#include "coordinator/erosion.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/stats.h"
+
+namespace headsplit::coordinator {
+namespace {
+
+/// The rows of one layout of a cell.
+struct Group {
+  ErosionLine line;
+  std::vector<const Row*> ok;
+};
+
+/// A cell while rows are sorted into it.
+struct Gathered {
+  ErosionCell cell;
+  std::vector<Group> groups;
+};
+
+ErosionCell cell_of(const Row& row) {
+  return {.sweep = row.sweep,
+          .model = row.model,
+          .kernel = row.kernel,
+          .kv_dtype = row.kv_dtype,
+          .lengths = row.lengths,
+          .l2 = row.l2,
+          .batch = row.batch,
+          .query_tokens = row.query_tokens,
+          .context = row.context,
+          .ranks = row.ranks};
+}
+
+ErosionLine line_of(const Row& row) {
+  return {.layout = row.layout,
+          .tp = row.tp,
+          .dp = row.dp,
+          .cp = row.cp,
+          .rank_count = row.tp * row.dp * row.cp,
+          .local_heads = row.local_heads,
+          .status = row.status,
+          .kv_duplication = row.tp};
+}
+
+/// The element whose key equals that of `wanted`, appended when there is none.
+template <class List, class Same>
+auto& find_or_add(List& list, typename List::value_type wanted, const Same& same) {
+  const auto found = std::find_if(list.begin(), list.end(), same);
+  if (found != list.end()) return *found;
+  return list.emplace_back(std::move(wanted));
+}
+
+void add_row(Gathered& gathered, const Row& row) {
+  Group& group = find_or_add(gathered.groups, Group{line_of(row), {}},
+                             [&](const Group& other) { return other.line.layout == row.layout; });
+  ErosionLine& line = group.line;
+  ++line.repeats;
+  line.resumed = line.resumed || row.resumed;
+  if (row.status == Status::ok && row.time_us) {
+    line.status = Status::ok;
+    line.local_heads = row.local_heads;
+    ++line.repeats_ok;
+    group.ok.push_back(&row);
+    if (gathered.cell.device.empty()) gathered.cell.device = row.device;
+    if (gathered.cell.backend.empty()) gathered.cell.backend = row.backend;
+  } else {
+    if (line.reason.empty()) line.reason = row.reason;
+    // Of repeats that all went wrong, a failure says more than a skip.
+    if (line.status != Status::ok && row.status == Status::failed) line.status = row.status;
+  }
+}
+
+/// Median over the repeats of one optional figure; none when any repeat lacks it.
+template <class Figure>
+std::optional<double> median_of(const std::vector<const Row*>& rows, const Figure& figure) {
+  std::vector<double> values;
+  for (const Row* row : rows) {
+    const std::optional<double> value = row->*figure;
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  if (values.empty()) return std::nullopt;
+  return quantile(values, 0.5);
+}
+
+/// p10 or p90 over all samples of all repeats; rows without samples give their own figure.
+template <class Figure>
+std::optional<double> quantile_of(const std::vector<const Row*>& rows, double fraction,
+                                  const Figure& figure) {
+  std::vector<double> samples_us;
+  for (const Row* row : rows) {
+    if (row->samples_us.empty()) return median_of(rows, figure);
+    samples_us.insert(samples_us.end(), row->samples_us.begin(), row->samples_us.end());
+  }
+  if (samples_us.empty()) return std::nullopt;
+  return quantile(samples_us, fraction);
+}
+
+std::optional<double> ratio(std::optional<double> above, std::optional<double> below) {
+  if (!above || !below || *below == 0) return std::nullopt;
+  return *above / *below;
+}
+
+void summarise_line(Group& group) {
+  ErosionLine& line = group.line;
+  line.time_us = median_of(group.ok, &Row::time_us);
+  line.time_p10_us = quantile_of(group.ok, 0.1, &Row::time_p10_us);
+  line.time_p90_us = quantile_of(group.ok, 0.9, &Row::time_p90_us);
+  const auto measured = median_of(group.ok, &Row::intensity_measured);
+  line.intensity_source = measured ? Provenance::measured : Provenance::model;
+  line.intensity_flop_per_byte = measured ? measured : median_of(group.ok, &Row::intensity_model);
+  const auto bytes_a_us = ratio(median_of(group.ok, &Row::hbm_bytes_model), line.time_us);
+  const auto flops_a_us = ratio(median_of(group.ok, &Row::flops), line.time_us);
+  if (bytes_a_us) line.gbps = *bytes_a_us * 1e-3;
+  if (flops_a_us) line.gflops = *flops_a_us * 1e-3;
+}
+
+void compare_line(Group& group, const Group& alone) {
+  ErosionLine& line = group.line;
+  line.speedup = ratio(alone.line.time_us, line.time_us);
+  if (line.speedup) line.efficiency = *line.speedup / line.rank_count;
+  const bool both_measured = line.intensity_source == Provenance::measured &&
+                             alone.line.intensity_source == Provenance::measured;
+  line.reuse_retained =
+      both_measured ? ratio(line.intensity_flop_per_byte, alone.line.intensity_flop_per_byte)
+                    : ratio(median_of(group.ok, &Row::intensity_model),
+                            median_of(alone.ok, &Row::intensity_model));
+}
+
+ErosionCell finished_cell(Gathered& gathered) {
+  for (Group& group : gathered.groups) summarise_line(group);
+  const auto alone = std::find_if(gathered.groups.begin(), gathered.groups.end(),
+                                  [](const Group& group) { return group.line.rank_count == 1; });
+  for (Group& group : gathered.groups) {
+    if (alone != gathered.groups.end()) compare_line(group, *alone);
+    gathered.cell.lines.push_back(group.line);
+  }
+  return std::move(gathered.cell);
+}
+
+}  // namespace
+
+std::vector<ErosionCell> erosion(std::span<const Row> rows) {
+  std::vector<Gathered> all;
+  std::map<std::string, std::size_t> index_of;  // by the cell's own JSON
+  for (const Row& row : rows) {
+    const ErosionCell cell = cell_of(row);
+    const auto [found, added] = index_of.emplace(json_text(cell), all.size());
+    if (added) all.push_back({cell, {}});
+    add_row(all[found->second], row);
+  }
+  std::vector<ErosionCell> cells;
+  for (Gathered& gathered : all) cells.push_back(finished_cell(gathered));
+  return cells;
+}
+
+}  // namespace headsplit::coordinator

@@ -1,9 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <array>
 
+#include "cli/crossover.h"
 #include "cli/export.h"
 #include "cli/outcome.h"
 #include "cli/plan.h"
+#include "cli/predict.h"
 #include "cli/run.h"
 #include "cli/status.h"
 #include "cli/submit.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "coordinator/memory.h"
@@ -107,6 +108,35 @@ TEST(Plan, ExpandsAHundredThousandPoints) {
                             "measure: {repeats: 20}");
   EXPECT_EQ(plan.points.size(), 100'000u);
   EXPECT_EQ(plan.points.back().point.repeat, 19);
+}
+
+Plan plan_of_file(const std::string& name) {
+  const char* root = std::getenv("HEADSPLIT_SOURCE");
+  const std::string path = str(root == nullptr ? "." : root, "/configs/sweeps/", name);
+  return make_plan(read_sweep(path).value(), std::nullopt).value();
+}
+
+TEST(SweepFiles, QuickStaysQuick) {
+  const Plan plan = plan_of_file("quick.yaml");
+  double flops = 0;
+  for (const auto& planned : plan.points) {
+    const RankProblem& problem = planned.problem;
+    flops += 2.0 * problem.batch * problem.query_tokens * problem.local_heads *
+             static_cast<double>(problem.context) * (problem.d_qk() + problem.d_latent);
+    EXPECT_EQ(planned.state, PlannedState::pending);
+    EXPECT_LT(planned.memory_bytes, 500'000'000);
+  }
+  EXPECT_LE(plan.points.size(), 32u);
+  EXPECT_LT(flops, 1e11) << "of one launch of every point: 2 s at 50 GFLOP/s";
+}
+
+TEST(SweepFiles, TpErosionPlansEveryPointWithAProblem) {
+  const Plan plan = plan_of_file("tp-erosion.yaml");
+  EXPECT_EQ(plan.points.size(), 3u * (7u * 8u - 4u) * 3u * 4u);
+  for (const auto& planned : plan.points) {
+    EXPECT_EQ(planned.state, PlannedState::pending) << planned.reason;
+    EXPECT_EQ(planned.problem.local_heads, 128 / planned.point.layout.tp);
+  }
 }
 
 TEST(Memory, IsWhatTheKernelsAllocate) {

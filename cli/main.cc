@@ -17,8 +17,9 @@ namespace {
 using namespace headsplit;
 
 /// Every verb adds itself; the order is that of `--help`.
-constexpr std::array kVerbs = {cli::add_run,    cli::add_plan,  cli::add_submit,
-                               cli::add_status, cli::add_watch, cli::add_export};
+constexpr std::array kVerbs = {cli::add_run,     cli::add_plan,     cli::add_submit,
+                               cli::add_status,  cli::add_watch,    cli::add_export,
+                               cli::add_predict, cli::add_crossover};
 
 }  // namespace
 

@@ -51,6 +51,14 @@ test("without TP=1 there is nothing to compare with, and no ratio is made up", (
   assert.equal(curve.points[0].reuse_retained, null);
 });
 
+test("reuse compares counted with counted, and the model with the model", () => {
+  const counted = { ...published[0], intensity_measured: 200 };
+  const [half] = erosion.erosionCurves([counted, published[3]]);
+  assert.equal(half.points[1].reuse_retained.toFixed(3), "0.128");
+  const [both] = erosion.erosionCurves([counted, { ...published[3], intensity_measured: 50 }]);
+  assert.equal(both.points[1].reuse_retained, 0.25);
+});
+
 test("other layouts, failed rows and single points make no curve", () => {
   const others = [row({ dp: 8, layout: "dp8", time_us: 1 }), row({ tp: 2, status: "failed" })];
   assert.deepEqual(erosion.erosionCurves(others), []);

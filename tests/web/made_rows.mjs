@@ -165,8 +165,3 @@ export function columnsOf(rows) {
   }
   return { count: rows.length, columns };
 }
-
-// Run as a program: the rows as JSON lines, `node made_rows.mjs COUNT > rows.jsonl`.
-if (process.argv[1] && import.meta.url.endsWith(process.argv[1].split("/").pop())) {
-  for (const row of madeRows(Number(process.argv[2]))) console.log(JSON.stringify(row));
-}

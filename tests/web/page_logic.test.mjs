@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { eventsOf } from "../../coordinator/web/js/event_stream.js";
 import { extentOf } from "../../coordinator/web/js/extent.js";
 import { layoutOf, layoutOrder } from "../../coordinator/web/js/layout.js";
-import { Pace, troubles } from "../../coordinator/web/js/pace.js";
+import { isFinished, troubles } from "../../coordinator/web/js/sweep.js";
 import { looksOfLayouts, lookOf } from "../../coordinator/web/js/palette.js";
 import * as roof from "../../coordinator/web/js/roof.js";
 import { hashOfState, stateFromHash } from "../../coordinator/web/js/state.js";
@@ -40,15 +41,25 @@ test("a device nobody described has the best its rows reached for a roof, and it
   assert.equal(roof.bestSeen([{ device: "x", tflops: null }], "x"), null);
 });
 
-test("pace is what was done in the last minute, and nothing is claimed of one look", () => {
-  const pace = new Pace();
-  const sweep = (ok) => ({ id: "a", points: 100, ok, failed: 0, skipped: 0, cancelled: 0 });
-  pace.note(sweep(0), 0);
-  assert.deepEqual(pace.of(sweep(0), 0), { rate: null, left_s: null });
-  for (let second = 1; second <= 10; ++second) pace.note(sweep(2 * second), second);
-  assert.deepEqual(pace.of(sweep(20), 10), { rate: 2, left_s: 40 });
-  for (let second = 11; second <= 100; ++second) pace.note(sweep(20), second);
-  assert.ok(pace.of(sweep(20), 100).rate < 0.3);
+test("a sweep is finished when every point has its row, whatever the row says", () => {
+  const sweep = { points: 4, ok: 1, failed: 1, skipped: 1, cancelled: 1 };
+  assert.ok(isFinished(sweep));
+  assert.ok(!isFinished({ ...sweep, ok: 0 }));
+  assert.ok(!isFinished({ points: 0, ok: 0, failed: 0, skipped: 0, cancelled: 0 }));
+});
+
+test("events are cut from the stream wherever its pieces end, and comments are no events", async () => {
+  const text = ': alive\n\nevent: rows\ndata: {"a":\ndata: 1}\n\nevent: stale\ndata: {}\n\n: alive\n\n';
+  for (const size of [1, 7, 1000]) {
+    const pieces = text.match(new RegExp(`[^]{1,${size}}`, "g")).map((piece) => Buffer.from(piece));
+    const body = ReadableStream.from(pieces);
+    const seen = [];
+    for await (const event of eventsOf(body)) seen.push(event);
+    assert.deepEqual(seen, [
+      { name: "rows", data: '{"a":1}' },
+      { name: "stale", data: "{}" },
+    ]);
+  }
 });
 
 test("reasons are counted, the most frequent first", () => {

@@ -65,7 +65,8 @@ test("a median of nothing is nothing", () => {
 });
 
 test("CSV quotes what would break a line, and leaves absent values empty", () => {
-  const text = csvOf([{ a: 'say "no"', b: null, c: "x,y" }, { a: "line\nbreak", b: 0, c: "" }]);
+  const made = [{ a: 'say "no"', b: null, c: "x,y" }, { a: "line\nbreak", b: 0, c: "" }];
+  const text = csvOf(made, ["a", "b", "c"]);
   assert.equal(text, 'a,b,c\r\n"say ""no""",,"x,y"\r\n"line\nbreak",0,\r\n');
 });
 

@@ -6,10 +6,8 @@ function cell(value) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/// A heading line, then one line a row; columns are those of the first row.
-export function csvOf(rows) {
-  if (rows.length === 0) return "";
-  const names = Object.keys(rows[0]);
+/// A heading line, then one line a row.
+export function csvOf(rows, names) {
   const lines = rows.map((row) => names.map((name) => cell(row[name])).join(","));
   return [names.join(","), ...lines].join("\r\n") + "\r\n";
 }

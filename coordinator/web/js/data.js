@@ -1,7 +1,7 @@
 /// What the page knows: sweeps, agents, the rows of the chosen sweep and the ceilings of its
 /// devices.  Keeps itself fresh from a source and tells what changed.
 
-import { isFinished } from "./pace.js";
+import { isFinished } from "./sweep.js";
 import { RowList } from "./rows.js";
 
 export class Data {

@@ -3,6 +3,8 @@
 import { isOpen, traceMarker } from "./markers.js";
 
 const kMarkerSize_px = 4.5;
+/// Points of one series from which on markers are small and have no rims.
+const kCrowd = 150;
 
 /// colours: of the theme.  isShown(series): whether the legend has it switched on.
 export function drawPlot(chart, spec, colours, isShown) {
@@ -85,12 +87,15 @@ function drawSeries(pen, series) {
   if (series.line) strokeThrough(pen, places, series.look.dash, series.hollow ? 1.2 : 2);
   drawSpreads(pen, series, places);
   if (series.marker === false) return;
-  const size = (series.points.length > 2000 ? 0.75 : 1) * kMarkerSize_px * unit;
+  const crowded = series.points.length > kCrowd;
+  const size = (crowded ? 0.75 : 1) * kMarkerSize_px * unit;
   const path = new Path2D();
   for (const [x, y] of places) traceMarker(path, series.look.shape, x, y, size);
-  ctx.lineWidth = (isOpen(series.look.shape) ? 2 : 1.5) * unit;
-  if (!isOpen(series.look.shape)) ctx.fill(path);
-  if (!series.hollow && !isOpen(series.look.shape)) {
+  const open = isOpen(series.look.shape);
+  ctx.lineWidth = (open && !crowded ? 2 : 1.5) * unit;
+  if (!open) ctx.fill(path);
+  if (!open && !series.hollow) {
+    if (crowded) return;
     // A rim in the colour of the paper keeps markers apart where they lie upon each other.
     ctx.strokeStyle = pen.colours.panel;
     ctx.lineWidth = 0.8 * unit;

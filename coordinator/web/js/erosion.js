@@ -63,15 +63,26 @@ export function timed(rows) {
   return rows.filter((row) => row.status === "ok" && row.time_us > 0);
 }
 
+function ratio(a, b) {
+  return a > 0 && b > 0 ? a / b : null;
+}
+
+/// AI(P) / AI(1), both counted, else both of the model: never one against the other.
+function reuseRetained(base, summary) {
+  return (
+    ratio(summary.intensity_measured, base.intensity_measured) ??
+    ratio(summary.intensity_model, base.intensity_model)
+  );
+}
+
 /// The figures of one TP against those of TP=1; null where there is no TP=1 to compare with.
 function against(base, summary) {
-  const ratio = (a, b) => (a > 0 && b > 0 ? a / b : null);
   const speedup = base && ratio(base.time_us, summary.time_us);
   return {
     ...summary,
     speedup,
     efficiency: speedup === null ? null : speedup / summary.tp,
-    reuse_retained: base && ratio(summary.intensity, base.intensity),
+    reuse_retained: base && reuseRetained(base, summary),
     kv_duplication: summary.tp,
     kv_bytes_all: summary.kv_bytes === null ? null : summary.kv_bytes * summary.tp,
     ideal_us: base ? base.time_us / summary.tp : null,

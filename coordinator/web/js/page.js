@@ -1,7 +1,8 @@
 /// The page: data on one side, views on the other, the address bar between them.
 
 import { Data } from "./data.js";
-import { element, select, setText } from "./dom.js";
+import { select, setText } from "./dom.js";
+import { downloadLink } from "./download.js";
 import { Filters } from "./filters.js";
 import { looksOfLayouts } from "./palette.js";
 import { containing, matching } from "./rows.js";
@@ -144,9 +145,7 @@ export class Page {
 
   #downloads() {
     if (this.#sweep === null || this.#data.list.all.length === 0) return [];
-    return this.#source
-      .downloadsOf(this.#sweep)
-      .map(({ text, href, file }) => element("a", { class: "button", href, download: file }, text));
+    return this.#source.downloadsOf(this.#sweep).map(downloadLink);
   }
 
   /// Once for each view that the address names, when there is something to see.

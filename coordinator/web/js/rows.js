@@ -3,18 +3,24 @@
 /// Rows of a column-wise reply: each column is {"all": v}, {"values": [...]} or
 /// {"words": [...], "index": [...]}.
 export function rowsFromColumns(reply) {
-  const rows = Array.from({ length: reply.count }, () => ({}));
+  // What never changes is shared by all rows through their prototype: 10,000 rows stay cheap.
+  const constants = {};
+  const varying = [];
   for (const [name, column] of Object.entries(reply.columns)) {
-    const value = readerOf(column);
-    for (let i = 0; i < reply.count; ++i) rows[i][name] = value(i);
+    if (column.all === undefined) varying.push([name, readerOf(column)]);
+    else constants[name] = column.all;
+  }
+  const rows = [];
+  for (let i = 0; i < reply.count; ++i) {
+    const row = Object.create(constants);
+    for (const [name, value] of varying) row[name] = value(i);
+    rows.push(row);
   }
   return rows;
 }
 
-function readerOf(column) {
-  if (column.values !== undefined) return (i) => column.values[i];
-  if (column.words !== undefined) return (i) => column.words[column.index[i]];
-  return () => column.all;
+function readerOf({ values, words, index }) {
+  return values !== undefined ? (i) => values[i] : (i) => words[index[i]];
 }
 
 /// One row more, or a newer one of the same point.  Keeps the order of first appearance.

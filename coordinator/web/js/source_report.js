@@ -7,7 +7,6 @@ export class ReportSource {
   isLive = false;
   #data;
   #rows = new Map();
-  #links = new Map();
 
   /// data: {sweeps, columns: {sweep id: columns}, ceilings}, as `headsplit report` wrote it.
   constructor(data) {
@@ -36,10 +35,8 @@ export class ReportSource {
   downloadsOf(sweep) {
     const rows = this.#rows.get(sweep.id);
     if (rows === undefined) return [];
-    if (!this.#links.has(sweep.id)) {
-      const text = new Blob([csvOf(rows)], { type: "text/csv" });
-      this.#links.set(sweep.id, URL.createObjectURL(text));
-    }
-    return [{ text: "Download CSV", href: this.#links.get(sweep.id), file: `${sweep.name}.csv` }];
+    const names = Object.keys(this.#data.columns[sweep.id].columns);
+    const make = () => new Blob([csvOf(rows, names)], { type: "text/csv" });
+    return [{ text: "Download CSV", make, file: `${sweep.name}.csv` }];
   }
 }

@@ -2,14 +2,13 @@
 
 import { element, emptyState, setText } from "./dom.js";
 import { figure, spanText } from "./format.js";
-import { doneOf, isFinished, Pace, troubles } from "./pace.js";
+import { doneOf, isFinished, troubles } from "./sweep.js";
 
 const kParts = ["ok", "failed", "skipped", "cancelled", "running", "pending"];
 const kTroublesMost = 8;
 
 export class ProgressView {
   #state;
-  #pace = new Pace();
   #bar = element("div", { class: "meter" });
   #line = element("p", { class: "headline" });
   #counts = element("ul", { class: "counts" });
@@ -28,13 +27,12 @@ export class ProgressView {
     for (const part of kParts) this.#bar.append(element("div", { class: `part ${part}` }));
   }
 
-  show({ sweep, rows, now_s }) {
+  show({ sweep, rows }) {
     const parts = [this.#line, this.#bar, this.#counts, this.#troubles];
     for (const part of parts) part.hidden = !sweep;
     this.#empty.hidden = Boolean(sweep);
     if (!sweep) return;
-    this.#pace.note(sweep, now_s);
-    setText(this.#line, headline(sweep, this.#pace.of(sweep, now_s)));
+    setText(this.#line, headline(sweep));
     this.#drawBar(sweep);
     this.#drawTroubles(rows);
   }
@@ -80,10 +78,13 @@ export class ProgressView {
   }
 }
 
-function headline(sweep, { rate, left_s }) {
+/// The rate is of lately, as the coordinator counts it; a report has none.
+function headline(sweep) {
   const done = `${doneOf(sweep)} of ${sweep.points} points`;
   if (isFinished(sweep)) return `${done}: finished`;
-  if (rate === null) return `${done}: waiting for the first results`;
+  const rate = sweep.rate_per_s ?? 0;
+  if (rate === 0) return `${done}: nothing has ended lately`;
   const speed = rate >= 1 ? `${figure(rate)} points/s` : `${figure(rate * 60)} points/min`;
-  return left_s === null ? `${done}: no progress in the last minute` : `${done}, ${speed}, ${spanText(left_s)} left`;
+  const left = Number.isFinite(sweep.eta_s) ? `, ${spanText(sweep.eta_s)} left` : "";
+  return `${done}, ${speed}${left}`;
 }

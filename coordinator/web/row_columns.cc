@@ -1,19 +1,22 @@
 #include "coordinator/web/row_columns.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <type_traits>
 
 namespace headsplit::coordinator {
 namespace {
 
 constexpr int kDigits = 7;
 
-/// The nearest number of 7 significant digits: what a plot can show and short to write.
+/// The nearest number of 7 significant digits: what a plot can show, and short to write.
 double rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*g", kDigits, value);
-  return std::strtod(text, nullptr);
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int scale = kDigits - 1 - static_cast<int>(std::floor(std::log10(std::fabs(value))));
+  if (std::abs(scale) > 300) return value;
+  const double power = std::pow(10.0, std::abs(scale));
+  return scale >= 0 ? std::round(value * power) / power : std::round(value / power) * power;
 }
 
 json::value compact(json::value value) {
@@ -21,26 +24,46 @@ json::value compact(json::value value) {
   return value;
 }
 
-/// Texts as places in a list of the different ones.
-json::object words_of(const json::array& values) {
-  std::map<std::string_view, std::size_t> places;
+std::string text_of(const std::string& text) { return text; }
+
+template <DescribedEnum E>
+std::string text_of(E value) {
+  return enum_name(value);
+}
+
+template <class T>
+concept Word = std::is_same_v<T, std::string> || DescribedEnum<T>;
+
+/// Texts as places in a list of the different ones.  value_of(row): a Word.
+template <class ValueOf>
+json::object words_of(const std::vector<Row>& rows, const ValueOf& value_of) {
+  std::map<std::decay_t<decltype(value_of(rows.front()))>, std::size_t> places;
   json::array words;
   json::array index;
-  for (const json::value& value : values) {
-    const std::string_view text = value.get_string();
-    const auto [place, is_new] = places.emplace(text, words.size());
-    if (is_new) words.emplace_back(value);
+  index.reserve(rows.size());
+  for (const Row& row : rows) {
+    const auto [place, is_new] = places.emplace(value_of(row), words.size());
+    if (is_new) words.emplace_back(text_of(place->first));
     index.emplace_back(place->second);
   }
   return {{"words", std::move(words)}, {"index", std::move(index)}};
 }
 
-json::object column_of(json::array values) {
-  bool same = true;
-  for (const json::value& value : values) same = same && value == values.front();
-  if (same && !values.empty()) return {{"all", values.front()}};
-  if (values.empty() || !values.front().is_string()) return {{"values", std::move(values)}};
-  return words_of(values);
+template <class ValueOf>
+json::object column_of(const std::vector<Row>& rows, const ValueOf& value_of) {
+  using Value = std::decay_t<decltype(value_of(rows.front()))>;
+  const bool same = std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return value_of(row) == value_of(rows.front());
+  });
+  if (same && !rows.empty()) return {{"all", compact(to_json(value_of(rows.front())))}};
+  if constexpr (Word<Value>) {
+    return words_of(rows, value_of);
+  } else {
+    json::array values;
+    values.reserve(rows.size());
+    for (const Row& row : rows) values.push_back(compact(to_json(value_of(row))));
+    return {{"values", std::move(values)}};
+  }
 }
 
 bool is_left_out(std::string_view name) { return name == "samples_us" || name == "counters"; }
@@ -53,14 +76,13 @@ json::object columns_of(const std::vector<Row>& rows,
   using Members = describe::describe_members<Row, describe::mod_public | describe::mod_inherited>;
   boost::mp11::mp_for_each<Members>([&](auto member) {
     if (is_left_out(member.name)) return;
-    json::array values;
-    values.reserve(rows.size());
-    for (const Row& row : rows) values.push_back(compact(to_json(row.*member.pointer)));
-    columns[member.name] = column_of(std::move(values));
+    const auto value_of = [&](const Row& row) -> const auto& { return row.*member.pointer; };
+    columns[member.name] = column_of(rows, value_of);
   });
-  json::array modelled;
-  for (const auto& time_us : times_us_model) modelled.push_back(compact(to_json(time_us)));
-  columns["time_us_model"] = column_of(std::move(modelled));
+  const auto modelled = [&](const Row& row) -> const std::optional<double>& {
+    return times_us_model[static_cast<std::size_t>(&row - rows.data())];
+  };
+  columns["time_us_model"] = column_of(rows, modelled);
   return {{"count", rows.size()}, {"columns", std::move(columns)}};
 }
 

@@ -16,7 +16,7 @@ const std::regex& import_statement() {
 
 const std::regex& export_statement() {
   static const std::regex pattern(
-      R"((^|\n)export ((?:async )?function|class|const) ([A-Za-z_$][\w$]*))");
+      R"((^|\n)export ((?:async )?function\*?|class|const) ([A-Za-z_$][\w$]*))");
   return pattern;
 }
 

@@ -39,10 +39,12 @@ TEST(RowColumns, WriteEachTextOnce) {
 TEST(RowColumns, KeepSevenDigitsAndWhatIsAbsent) {
   Row timed = row_of_layout(1, "tp1");
   timed.time_us = 123.456789012;
+  timed.flops = 9876543210987;
+  timed.gbps = 0.00123456789;
   const auto reply = columns({timed, row_of_layout(2, "tp2")});
-  const json::array& values = reply.at("columns").at("time_us").at("values").as_array();
-  EXPECT_EQ(values[0].as_double(), 123.4568);
-  EXPECT_TRUE(values[1].is_null());
+  EXPECT_EQ(json::serialize(reply.at("columns").at("time_us")), R"({"values":[1.234568E2,null]})");
+  EXPECT_EQ(json::serialize(reply.at("columns").at("flops")), R"({"values":[9.876543E12,null]})");
+  EXPECT_EQ(json::serialize(reply.at("columns").at("gbps")), R"({"values":[1.234568E-3,null]})");
 }
 
 TEST(RowColumns, LeaveOutSamplesAndRawCounters) {
@@ -56,6 +58,7 @@ TEST(RowColumns, OfNoRowsAreEmpty) {
   const auto reply = columns({});
   EXPECT_EQ(reply.at("count"), json::value(0));
   EXPECT_EQ(json::serialize(reply.at("columns").at("tp")), R"({"values":[]})");
+  EXPECT_EQ(json::serialize(reply.at("columns").at("layout")), R"({"words":[],"index":[]})");
 }
 
 TEST(RowModel, TimesAPointByTheRooflineOfItsDevice) {

@@ -27,11 +27,16 @@ std::string escaped(const std::string& text) {
   return safe;
 }
 
-std::string figure(const std::optional<double>& value, const char* format = "%.4g") {
+std::string figure(const std::optional<double>& value, const char* format) {
   if (!value) return "";
-  char text[32];
+  char text[64];
   std::snprintf(text, sizeof text, format, *value);
   return text;
+}
+
+/// Four digits, or all before the point.
+std::string figure(const std::optional<double>& value) {
+  return figure(value, value && *value >= 1e4 ? "%.0f" : "%.4g");
 }
 
 std::string percent(const std::optional<double>& ratio) {
@@ -64,15 +69,19 @@ constexpr const char* kHead =
     "reuse retained | KV copies | GB/s | GFLOP/s | note |\n"
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n";
 
+/// What is not as it should be: why nothing is ok, or how many of the repeats are.
+std::string note_of(const ErosionLine& line) {
+  if (line.status != Status::ok) return enum_name(line.status) + ": " + escaped(line.reason);
+  if (line.repeats_ok == line.repeats) return line.resumed ? "resumed" : "";
+  return str(line.repeats_ok, " of ", line.repeats, " repeats ok: ", escaped(line.reason));
+}
+
 std::string table_line(const ErosionLine& line) {
-  const std::string note = line.status == Status::ok && line.reason.empty()
-                               ? std::string(line.resumed ? "resumed" : "")
-                               : enum_name(line.status) + ": " + escaped(line.reason);
   const std::string parts[] = {
       escaped(line.layout), str(line.rank_count),         str(line.local_heads),
       figure(line.time_us), figure(line.speedup, "%.2f"), percent(line.efficiency),
       intensity(line),      percent(line.reuse_retained), str(line.kv_duplication),
-      figure(line.gbps),    figure(line.gflops),          note};
+      figure(line.gbps),    figure(line.gflops),          note_of(line)};
   std::string text = "|";
   for (const std::string& part : parts) text += " " + part + " |";
   return text + "\n";

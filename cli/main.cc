@@ -6,6 +6,7 @@
 #include "cli/outcome.h"
 #include "cli/plan.h"
 #include "cli/predict.h"
+#include "cli/report.h"
 #include "cli/run.h"
 #include "cli/status.h"
 #include "cli/submit.h"
@@ -17,9 +18,9 @@ namespace {
 using namespace headsplit;
 
 /// Every verb adds itself; the order is that of `--help`.
-constexpr std::array kVerbs = {cli::add_run,     cli::add_plan,     cli::add_submit,
-                               cli::add_status,  cli::add_watch,    cli::add_export,
-                               cli::add_predict, cli::add_crossover};
+constexpr std::array kVerbs = {cli::add_run,     cli::add_plan,      cli::add_submit,
+                               cli::add_status,  cli::add_watch,     cli::add_export,
+                               cli::add_predict, cli::add_crossover, cli::add_report};
 
 }  // namespace
 

@@ -132,7 +132,7 @@ Result<void> time_parts(Device& device, BoundKernel& kernel, const Lease& lease,
 
 Result<void> count_work(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
   if (!lease.measure.counters) {
-    row.counters_reason = "not asked for";
+    row.counters_reason = kCountersNotAskedFor;
     return {};
   }
   const Counts counts = TRY(device.count(kernel));

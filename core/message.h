@@ -70,13 +70,17 @@ BOOST_DESCRIBE_STRUCT(Refused, (), (reason))
 struct Heartbeat {
   std::string working_on;  ///< point id, or empty when idle
   std::optional<double> sm_clock_mhz;
+  std::optional<double> memory_clock_mhz;
   std::optional<double> power_w;
   std::optional<double> temperature_c;
   std::optional<double> energy_j;
+  std::optional<bool> throttled;  ///< the clock is held below what was asked for
 
   bool operator==(const Heartbeat&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Heartbeat, (), (working_on, sm_clock_mhz, power_w, temperature_c, energy_j))
+BOOST_DESCRIBE_STRUCT(Heartbeat, (),
+                      (working_on, sm_clock_mhz, memory_clock_mhz, power_w, temperature_c, energy_j,
+                       throttled))
 
 /// Coordinator: run this.
 struct Grant {

@@ -101,6 +101,9 @@ BOOST_DESCRIBE_STRUCT(RowTiming, (),
                        time_ci_high_us, time_warm_us, split_us, combine_us, samples_us,
                        stop_reason))
 
+/// `counters_reason` of a row whose sweep wants no counters.
+constexpr const char* kCountersNotAskedFor = "not asked for";
+
 /// Work of one launch: the formula, and what the hardware counted.
 struct RowWork {
   std::optional<double> flops;

@@ -3,87 +3,111 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "kernels/bf16.h"
+// Vectors without a fixed size cannot be kept in arrays.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/mla_dense/cpu_attend.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "kernels/mla_dense/cpu_combine-inl.h"
+#include "kernels/mla_dense/cpu_few_rows-inl.h"
+#include "kernels/mla_dense/cpu_many_rows-inl.h"
 
-namespace headsplit::kernels {
-namespace {
+HWY_BEFORE_NAMESPACE();
+namespace headsplit::kernels::HWY_NAMESPACE {
 
-constexpr float kNothing = -std::numeric_limits<float>::infinity();
-
-const std::uint16_t* cache_row(const AttendArguments& in, int token) {
-  const Problem& problem = *in.problem;
-  const std::int64_t entry =
-      std::int64_t{in.task.request} * problem.pages_per_request + token / problem.page_tokens;
-  const std::int64_t page = problem.page_table[static_cast<std::size_t>(entry)];
-  const std::int64_t row = page * problem.page_tokens + token % problem.page_tokens;
-  return in.cache + row * problem.shape.d_qk();
+void begin_rows(const AttendArguments& in, AttendWorkspace& work) {
+  const RankProblem& shape = in.problem->shape;
+  std::fill_n(work.largest.get(), work.padded_rows, kNothing);
+  std::fill_n(work.sum.get(), work.padded_rows, 0.0f);
+  std::fill_n(work.output.get(), work.padded_rows * work.output_stride, 0.0f);
+  for (int row = 0; row < in.rows(); ++row) {
+    const int attended = in.problem->attended(in.task.request, row / shape.local_heads);
+    work.end[std::size_t(row)] = static_cast<float>(attended);
+  }
 }
 
-/// One row over the tokens of the task: scores first, then the weighted sum.
-void attend_row(const AttendArguments& in, int row, std::vector<float>& scores) {
-  const RankProblem& shape = in.problem->shape;
-  const int query_token = row / shape.local_heads;
-  const int end = std::min(in.task.token_end, in.problem->attended(in.task.request, query_token));
-  const std::uint16_t* query = in.query + std::int64_t{row} * shape.d_qk();
-  float* output = in.output + std::int64_t{row} * shape.d_latent;
-  std::fill_n(output, shape.d_latent, 0.0f);
-  in.lse[row] = kNothing;
-  if (end <= in.task.token_begin) return;
+void attend_target(const AttendArguments& in, AttendWorkspace& work) {
+  begin_rows(in, work);
+  if (takes_few_path(in.problem->shape)) {
+    attend_few(in, work);
+  } else {
+    attend_many(in, work);
+  }
+  for (int row = 0; row < in.rows(); ++row) {
+    const float sum = work.sum[std::size_t(row)];
+    in.lse[row] = sum > 0 ? work.largest[std::size_t(row)] + std::log(sum) : kNothing;
+  }
+}
 
-  scores.clear();
-  for (int token = in.task.token_begin; token < end; ++token) {
-    const std::uint16_t* key = cache_row(in, token);
-    float dot = 0;
-    for (int d = 0; d < shape.d_qk(); ++d) dot += bf16_value(query[d]) * bf16_value(key[d]);
-    scores.push_back(dot * in.problem->softmax_scale);
+void combine_target(const CombineArguments& in) { combine_rows(in); }
+
+AttendShape shape_target(const RankProblem& shape) {
+  const int rows = shape.query_tokens * shape.local_heads;
+  const char* instructions = hwy::TargetName(HWY_TARGET);
+  if (takes_few_path(shape)) {
+    return AttendShape{.rows_at_once = std::min(rows, kMostRows),
+                       .tokens_at_once = kGroupTokens,
+                       .loops = "few rows, cache read as stored",
+                       .instructions = instructions};
   }
-  const float largest = *std::max_element(scores.begin(), scores.end());
-  float sum = 0;
-  for (int token = in.task.token_begin; token < end; ++token) {
-    const std::uint16_t* value = cache_row(in, token);
-    const float weight =
-        std::exp(scores[static_cast<std::size_t>(token - in.task.token_begin)] - largest);
-    sum += weight;
-    for (int d = 0; d < shape.d_latent; ++d) output[d] += weight * bf16_value(value[d]);
-  }
-  for (int d = 0; d < shape.d_latent; ++d) output[d] /= sum;
-  in.lse[row] = largest + std::log(sum);
+  return AttendShape{.rows_at_once = kPanelVectors * kLanes,
+                     .tokens_at_once = kCpuTileTokens,
+                     .padded_rows = (rows + kLanes - 1) / kLanes * kLanes - rows,
+                     .loops = "many rows, tiles widened to fp32",
+                     .instructions = instructions};
+}
+
+}  // namespace headsplit::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headsplit::kernels {
+
+HWY_EXPORT(attend_target);
+HWY_EXPORT(combine_target);
+HWY_EXPORT(shape_target);
+
+namespace {
+
+/// Floats in the widest vector, and query rows in the widest panel.
+constexpr std::int64_t kWidestVector = 16;
+constexpr std::int64_t kWidestPanel = 2 * kWidestVector;
+
+std::int64_t round_up(std::int64_t count, std::int64_t multiple) {
+  return (count + multiple - 1) / multiple * multiple;
+}
+
+AlignedArray<float> zeros(std::int64_t count) {
+  return make_zeroed<float>(static_cast<std::size_t>(count));
 }
 
 }  // namespace
 
-void attend(const AttendArguments& arguments) {
-  const RankProblem& shape = arguments.problem->shape;
-  std::vector<float> scores;
-  for (int row = 0; row < shape.query_tokens * shape.local_heads; ++row) {
-    attend_row(arguments, row, scores);
-  }
+AttendWorkspace::AttendWorkspace(const RankProblem& shape)
+    : padded_rows(static_cast<int>(
+          round_up(std::int64_t{1} * shape.query_tokens * shape.local_heads, kWidestPanel))),
+      // One vector more than needed: the small kernels round their rows up.
+      latent_stride(round_up(shape.d_qk(), kWidestVector) + kWidestVector),
+      output_stride(round_up(shape.d_latent, kWidestVector) + kWidestVector),
+      query(zeros(padded_rows * round_up(shape.d_qk(), kWidestVector))),
+      latent(zeros((kCpuTileTokens + kWidestVector) * latent_stride)),
+      scores(zeros((kCpuTileTokens + kWidestVector) * kWidestPanel)),
+      output(zeros(padded_rows * output_stride)),
+      largest(zeros(padded_rows)),
+      sum(zeros(padded_rows)),
+      end(zeros(padded_rows)) {}
+
+void attend(const AttendArguments& arguments, AttendWorkspace& workspace) {
+  HWY_DYNAMIC_DISPATCH(attend_target)(arguments, workspace);
 }
 
-void combine(const CombineArguments& in) {
-  const RankProblem& shape = in.problem->shape;
-  const std::int64_t rows = std::int64_t{1} * shape.query_tokens * shape.local_heads;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    float largest = kNothing;
-    for (int i = 0; i < in.partial_count; ++i) {
-      largest = std::max(largest, in.partial_lse[i * rows + row]);
-    }
-    float* output = in.output + row * shape.d_latent;
-    std::fill_n(output, shape.d_latent, 0.0f);
-    in.lse[row] = kNothing;
-    if (largest == kNothing) continue;
-    float sum = 0;
-    for (int i = 0; i < in.partial_count; ++i) {
-      const float weight = std::exp(in.partial_lse[i * rows + row] - largest);
-      sum += weight;
-      const float* partial = in.partial_output + (i * rows + row) * shape.d_latent;
-      for (int d = 0; d < shape.d_latent; ++d) output[d] += weight * partial[d];
-    }
-    for (int d = 0; d < shape.d_latent; ++d) output[d] /= sum;
-    in.lse[row] = largest + std::log(sum);
-  }
+void combine(const CombineArguments& arguments) { HWY_DYNAMIC_DISPATCH(combine_target)(arguments); }
+
+AttendShape attend_shape(const RankProblem& shape) {
+  return HWY_DYNAMIC_DISPATCH(shape_target)(shape);
 }
 
 }  // namespace headsplit::kernels
+#endif

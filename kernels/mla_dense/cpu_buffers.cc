@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "kernels/bf16.h"
-#include "kernels/mla_dense/reference.h"
+#include "kernels/random_value.h"
 
 namespace headsplit::kernels {
 namespace {
@@ -12,21 +12,19 @@ namespace {
 /// Any bf16 whose bits are all ones is a NaN.
 constexpr int kNanByte = 0xFF;
 
+/// The values of query_value and cache_value for a bf16 cache, from `index` on.
+void fill_random(std::uint64_t seed, Tensor tensor, std::int64_t index, std::int64_t count,
+                 std::uint16_t* out) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    out[i] = bf16_bits(random_value(seed, tensor, static_cast<std::uint64_t>(index + i)));
+  }
+}
+
 void fill_query(const Problem& problem, std::uint16_t* query, ThreadPool& pool) {
   const std::int64_t width = problem.shape.d_qk();
   pool.for_each(static_cast<int>(problem.rows()), [&](int row, int) {
-    for (std::int64_t i = row * width; i < (row + 1) * width; ++i) {
-      query[i] = bf16_bits(query_value(problem, i));
-    }
+    fill_random(problem.seed, Tensor::query, row * width, width, query + row * width);
   });
-}
-
-void fill_page(const Problem& problem, std::int32_t page, int used_slots, std::uint16_t* cache) {
-  const int width = problem.shape.d_qk();
-  std::uint16_t* out = cache + std::int64_t{page} * problem.page_tokens * width;
-  for (int slot = 0; slot < used_slots; ++slot) {
-    for (int d = 0; d < width; ++d) *out++ = bf16_bits(cache_value(problem, page, slot, d));
-  }
 }
 
 /// Slots of each page that some request uses.  [page_count]
@@ -46,9 +44,12 @@ void fill_cache(const Problem& problem, std::uint16_t* cache, ThreadPool& pool) 
   const std::vector<int> used = used_slots(problem);
   const std::int64_t page_values = std::int64_t{1} * problem.page_tokens * problem.shape.d_qk();
   pool.for_each(problem.page_count, [&](int page, int) {
-    std::memset(cache + page * page_values, kNanByte,
-                static_cast<std::size_t>(page_values) * sizeof(std::uint16_t));
-    fill_page(problem, page, used[static_cast<std::size_t>(page)], cache);
+    const std::int64_t begin = page * page_values;
+    const std::int64_t used_values =
+        std::int64_t{1} * used[static_cast<std::size_t>(page)] * problem.shape.d_qk();
+    fill_random(problem.seed, Tensor::cache, begin, used_values, cache + begin);
+    std::memset(cache + begin + used_values, kNanByte,
+                static_cast<std::size_t>(page_values - used_values) * sizeof(std::uint16_t));
   });
 }
 

@@ -1,37 +1,41 @@
 #include "kernels/mla_dense/cpu_plan.h"
 
 #include <algorithm>
+#include <string>
+
+#include "kernels/mla_dense/cpu_attend.h"
 
 namespace headsplit::kernels {
 namespace {
 
-/// Parts a worker should find on average, so that one that is slowed down does not hold up the
-/// launch.
-constexpr int kTasksAWorker = 4;
-/// Shorter parts than this are not worth their partial.
-constexpr int kShortestSplitTiles = 4;
-
 int ceil_div(std::int64_t a, std::int64_t b) { return static_cast<int>((a + b - 1) / b); }
 
-int tiles_of(int tokens) { return ceil_div(tokens, kCpuTileTokens); }
+/// Pieces of kCpuSplitTokens that a context has.
+int pieces_of(int tokens) { return ceil_div(tokens, kCpuSplitTokens); }
 
-/// Tiles that a part should have, so that all workers are busy.
-int tiles_a_split(const Problem& problem, int threads) {
-  std::int64_t tiles = 0;
-  for (const int length : problem.lengths) tiles += tiles_of(length);
-  if (threads == 1)
-    return std::max<int>(1, static_cast<int>(std::min<std::int64_t>(tiles, 1 << 30)));
-  return std::max(kShortestSplitTiles, ceil_div(tiles, std::int64_t{1} * threads * kTasksAWorker));
+/// Parts that the whole batch should be cut into: several for each worker, so that one that is
+/// slowed down does not hold up the launch, but not so many on large machines that partial results
+/// outgrow the cache that is read.
+int parts_wanted(int threads) {
+  if (threads == 1) return 1;
+  return std::clamp(256, 2 * threads, 8 * threads);
 }
 
-/// Cut one request into `parts` nearly equal runs of tiles.
+/// Most pieces a part should have.
+int pieces_a_part(const Problem& problem, int threads) {
+  std::int64_t pieces = 0;
+  for (const int length : problem.lengths) pieces += pieces_of(length);
+  return std::max(1, ceil_div(pieces, parts_wanted(threads)));
+}
+
+/// Cut one request into `parts` nearly equal runs of pieces.
 void add_request(CpuPlan& plan, int request, int length, int parts) {
-  const int tiles = tiles_of(length);
-  parts = std::clamp(parts, 1, std::max(1, tiles));
+  const int pieces = pieces_of(length);
+  parts = std::clamp(parts, 1, std::max(1, pieces));
   const int first_partial = plan.partial_count;
   for (int part = 0; part < parts; ++part) {
     const auto edge = [&](std::int64_t i) {
-      return std::min(length, static_cast<int>(tiles * i / parts) * kCpuTileTokens);
+      return std::min(length, static_cast<int>(pieces * i / parts) * kCpuSplitTokens);
     };
     plan.splits.push_back(SplitTask{.request = request,
                                     .token_begin = edge(part),
@@ -46,22 +50,25 @@ void add_request(CpuPlan& plan, int request, int length, int parts) {
 
 CpuPlan plan_cpu(const Problem& problem, int threads, int num_splits) {
   CpuPlan plan;
-  const int split_tiles = tiles_a_split(problem, threads);
+  const int part_pieces = pieces_a_part(problem, threads);
   for (int request = 0; request < problem.shape.batch; ++request) {
     const int length = problem.lengths[static_cast<std::size_t>(request)];
-    const int parts = num_splits > 0 ? num_splits : ceil_div(tiles_of(length), split_tiles);
+    const int parts = num_splits > 0 ? num_splits : ceil_div(pieces_of(length), part_pieces);
     add_request(plan, request, length, parts);
   }
+  // The longest first, so that the last ones to be taken are short.
   std::stable_sort(plan.splits.begin(), plan.splits.end(), [](const auto& a, const auto& b) {
     return a.token_end - a.token_begin > b.token_end - b.token_begin;
   });
-  plan.config.tile_rows = problem.shape.query_tokens * problem.shape.local_heads;
-  plan.config.tile_tokens = kCpuTileTokens;
+  const AttendShape attend = attend_shape(problem.shape);
+  plan.config.tile_rows = attend.rows_at_once;
+  plan.config.tile_tokens = attend.tokens_at_once;
+  plan.config.padded_rows = attend.padded_rows;
   plan.config.workers = threads;
-  plan.config.reason = num_splits > 0
-                           ? str("parts a request fixed at ", num_splits)
-                           : str("parts of at most ", split_tiles * kCpuTileTokens, " tokens, ",
-                                 plan.splits.size(), " in all, for ", threads, " threads");
+  const std::string parts = num_splits > 0
+                                ? str("parts a request fixed at ", num_splits)
+                                : str(plan.splits.size(), " parts for ", threads, " threads");
+  plan.config.reason = str(parts, "; ", attend.loops, " on ", attend.instructions);
   return plan;
 }
 

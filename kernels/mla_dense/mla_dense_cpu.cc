@@ -18,7 +18,9 @@ class MlaDenseCpu final : public BoundKernel {
         pool_(threads),
         plan_(plan_cpu(problem_, threads, num_splits)),
         buffers_(make_cpu_buffers(problem_, plan_.partial_count, pool_)),
-        rows_a_request_(std::int64_t{1} * problem.shape.query_tokens * problem.shape.local_heads) {}
+        rows_a_request_(std::int64_t{1} * problem.shape.query_tokens * problem.shape.local_heads) {
+    for (int worker = 0; worker < threads; ++worker) workspaces_.emplace_back(problem_.shape);
+  }
 
   const Config& config() const override { return plan_.config; }
 
@@ -35,8 +37,10 @@ class MlaDenseCpu final : public BoundKernel {
 
   Result<void> launch(Part part) override {
     if (part != Part::combine) {
-      pool_.for_each(static_cast<int>(plan_.splits.size()),
-                     [this](int index, int) { split(plan_.splits[std::size_t(index)]); });
+      for (auto& workspace : workspaces_) workspace.packed_request = -1;
+      pool_.for_each(static_cast<int>(plan_.splits.size()), [this](int index, int worker) {
+        split(plan_.splits[std::size_t(index)], workspaces_[std::size_t(worker)]);
+      });
     }
     if (part != Part::split) {
       pool_.for_each(static_cast<int>(plan_.combines.size()),
@@ -59,7 +63,7 @@ class MlaDenseCpu final : public BoundKernel {
   }
 
  private:
-  void split(const SplitTask& task) {
+  void split(const SplitTask& task, AttendWorkspace& workspace) {
     const std::int64_t row = task.request * rows_a_request_;
     const std::int64_t partial_row = task.partial * rows_a_request_;
     const bool whole = task.partial < 0;
@@ -71,7 +75,8 @@ class MlaDenseCpu final : public BoundKernel {
                            .query = buffers_.query.get() + row * problem_.shape.d_qk(),
                            .cache = buffers_.cache.get(),
                            .output = output + out_row * problem_.shape.d_latent,
-                           .lse = lse + out_row});
+                           .lse = lse + out_row},
+           workspace);
   }
 
   void merge(const CombineTask& task) {
@@ -79,7 +84,8 @@ class MlaDenseCpu final : public BoundKernel {
     const std::int64_t partial_row = task.partial_begin * rows_a_request_;
     const std::int64_t d_latent = problem_.shape.d_latent;
     combine(
-        CombineArguments{.problem = &problem_,
+        CombineArguments{.rows = static_cast<int>(rows_a_request_),
+                         .d_latent = problem_.shape.d_latent,
                          .partial_count = task.partial_count,
                          .partial_output = buffers_.partial_output.get() + partial_row * d_latent,
                          .partial_lse = buffers_.partial_lse.get() + partial_row,
@@ -91,6 +97,7 @@ class MlaDenseCpu final : public BoundKernel {
   ThreadPool pool_;
   CpuPlan plan_;
   CpuBuffers buffers_;
+  std::vector<AttendWorkspace> workspaces_;  ///< one a worker
   std::int64_t rows_a_request_ = 0;
 };
 
@@ -103,6 +110,10 @@ Result<void> mla_dense_cpu_supports(const RankProblem& shape) {
   }
   if (shape.local_heads < 1 || shape.local_heads > 128) {
     return fail(ErrorKind::config, "mla_dense takes 1 to 128 local heads, not ", shape.local_heads);
+  }
+  if (shape.context >= kCpuMostTokens) {
+    return fail(ErrorKind::config, "mla_dense on the CPU takes contexts of fewer than ",
+                kCpuMostTokens, " tokens, not ", shape.context);
   }
   if (shape.batch < 1 || shape.query_tokens < 1 || shape.context < 0 || shape.d_latent < 1 ||
       shape.d_rope < 0) {

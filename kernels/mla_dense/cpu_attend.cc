@@ -2,17 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 // Vectors without a fixed size cannot be kept in arrays.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/mla_dense/cpu_attend.cc"
-#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/foreach_target.h"  // comes first: it includes this file once for each target
+
+#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
-#include "kernels/mla_dense/cpu_combine-inl.h"
-#include "kernels/mla_dense/cpu_few_rows-inl.h"
-#include "kernels/mla_dense/cpu_many_rows-inl.h"
+
+// In order of use: each builds on those before it.
+#include "kernels/mla_dense/cpu_vectors.inl"
+
+#include "kernels/mla_dense/cpu_combine.inl"
+#include "kernels/mla_dense/cpu_token_group.inl"
+
+#include "kernels/mla_dense/cpu_few_rows.inl"
+#include "kernels/mla_dense/cpu_panel.inl"
+
+#include "kernels/mla_dense/cpu_many_rows.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {

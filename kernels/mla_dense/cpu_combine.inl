@@ -1,18 +1,6 @@
 // Partial results of a request's parts, put together by log-sum-exp:
 //   lse = log sum_i exp(lse_i),  output = sum_i exp(lse_i - lse) output_i
 
-#if defined(HEADSPLIT_CPU_COMBINE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEADSPLIT_CPU_COMBINE_INL_H_
-#undef HEADSPLIT_CPU_COMBINE_INL_H_
-#else
-#define HEADSPLIT_CPU_COMBINE_INL_H_
-#endif
-
-#include <cmath>
-
-#include "kernels/mla_dense/cpu_attend.h"
-#include "kernels/mla_dense/cpu_vectors-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {
 
@@ -50,5 +38,3 @@ inline void combine_rows(const CombineArguments& in) {
 
 }  // namespace headsplit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -2,17 +2,6 @@
 // tokens is small enough to stay close between its two uses, scores and output, and the next group
 // is fetched meanwhile.
 
-#if defined(HEADSPLIT_CPU_FEW_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEADSPLIT_CPU_FEW_ROWS_INL_H_
-#undef HEADSPLIT_CPU_FEW_ROWS_INL_H_
-#else
-#define HEADSPLIT_CPU_FEW_ROWS_INL_H_
-#endif
-
-#include "kernels/mla_dense/cpu_attend.h"
-#include "kernels/mla_dense/cpu_token_group-inl.h"
-#include "kernels/mla_dense/cpu_vectors-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {
 
@@ -110,5 +99,3 @@ inline void attend_few(const AttendArguments& in, AttendWorkspace& work) {
 
 }  // namespace headsplit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif

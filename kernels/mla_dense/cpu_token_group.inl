@@ -2,15 +2,6 @@
 // Query and output keep the order in which bf16 pairs come apart: of each 2 x kLanes values first
 // those at even places.
 
-#if defined(HEADSPLIT_CPU_TOKEN_GROUP_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEADSPLIT_CPU_TOKEN_GROUP_INL_H_
-#undef HEADSPLIT_CPU_TOKEN_GROUP_INL_H_
-#else
-#define HEADSPLIT_CPU_TOKEN_GROUP_INL_H_
-#endif
-
-#include "kernels/mla_dense/cpu_vectors-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {
 
@@ -146,5 +137,3 @@ HWY_INLINE float softmax_group(float* scores, int tokens, float& largest, float&
 
 }  // namespace headsplit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -1,14 +1,5 @@
 // One panel of query rows against one tile of tokens, with vectors along the rows.
 
-#if defined(HEADSPLIT_CPU_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEADSPLIT_CPU_PANEL_INL_H_
-#undef HEADSPLIT_CPU_PANEL_INL_H_
-#else
-#define HEADSPLIT_CPU_PANEL_INL_H_
-#endif
-
-#include "kernels/mla_dense/cpu_vectors-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {
 
@@ -144,5 +135,3 @@ struct Panel {
 
 }  // namespace headsplit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -1,19 +1,5 @@
-// Vector code, compiled once for each instruction set (Highway's foreach_target.h).
-
-#if defined(HEADSPLIT_CPU_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEADSPLIT_CPU_VECTORS_INL_H_
-#undef HEADSPLIT_CPU_VECTORS_INL_H_
-#else
-#define HEADSPLIT_CPU_VECTORS_INL_H_
-#endif
-
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-
-#include "hwy/contrib/math/math-inl.h"
-#include "hwy/highway.h"
+// What the vector code of this folder shares.  The .inl files are parts of cpu_attend.cc, which
+// compiles them once for each instruction set; so they have no include guards.
 
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {
@@ -77,5 +63,3 @@ HWY_INLINE Float exp_below(Float x, Float reference) {
 
 }  // namespace headsplit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif

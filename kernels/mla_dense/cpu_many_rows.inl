@@ -5,17 +5,6 @@
 //   output [d_latent, rows] += latent^T [d_latent, tokens] x weights [tokens, rows]
 // Rows are cut into panels of kPanelVectors vectors; the last panel has one where that suffices.
 
-#if defined(HEADSPLIT_CPU_MANY_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HEADSPLIT_CPU_MANY_ROWS_INL_H_
-#undef HEADSPLIT_CPU_MANY_ROWS_INL_H_
-#else
-#define HEADSPLIT_CPU_MANY_ROWS_INL_H_
-#endif
-
-#include "kernels/mla_dense/cpu_attend.h"
-#include "kernels/mla_dense/cpu_panel-inl.h"
-#include "kernels/mla_dense/cpu_vectors-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {
 
@@ -133,5 +122,3 @@ inline void attend_many(const AttendArguments& in, AttendWorkspace& work) {
 
 }  // namespace headsplit::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -16,8 +16,7 @@ struct WireWidths {
 };
 
 WireWidths wire_widths(const Model& model, const std::string& kernel) {
-  const bool expanded = kernel == "mla_expanded" || kernel == "mla_mixed";
-  if (model.is_mla() && !expanded) {
+  if (model.is_mla() && kernel != "mla_expanded") {
     return {1.0 * model.d_latent + model.d_rope, 1.0 * model.d_latent};
   }
   return {1.0 * model.d_nope + model.d_rope, 1.0 * model.d_v};

@@ -45,15 +45,15 @@ Result<fs::path> configs_folder() {
 Result<std::string> file_text(const fs::path& path) {
   std::error_code error;
   const std::uintmax_t size_bytes = fs::file_size(path, error);
-  if (error) return fail(ErrorKind::io, path.string(), ": ", error.message());
+  if (error) return fail(ErrorKind::config, path.string(), ": ", error.message());
   if (size_bytes > kFileBytesMax) {
-    return fail(ErrorKind::io, path.string(), ": ", size_bytes, " bytes; at most ", kFileBytesMax,
+    return fail(ErrorKind::config, path.string(), ": ", size_bytes, " bytes; at most ", kFileBytesMax,
                 " are read");
   }
   std::ifstream stream(path, std::ios::binary);
   std::string text(size_bytes, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(size_bytes));
-  if (!stream) return fail(ErrorKind::io, path.string(), ": cannot be read");
+  if (!stream) return fail(ErrorKind::config, path.string(), ": cannot be read");
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace headsplit::tp {
 /// ./configs.  Fails: io (says where it was looked for).
 Result<std::filesystem::path> configs_folder();
 
-/// Text of a file of at most 16 MiB.  Fails: io.
+/// Text of an input file of at most 16 MiB.  Fails: config (not there, too large).
 Result<std::string> file_text(const std::filesystem::path& path);
 
 }  // namespace headsplit::tp

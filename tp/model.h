@@ -61,7 +61,7 @@ std::string legal_tp_text(const Model& model);
 /// A model by its built-in name ("deepseek-v3": configs/models/deepseek-v3.json), or from a path
 /// to a Hugging Face config.json or to a folder that has one.
 /// Fails: config (unknown name, with the nearest and all there are; or what is wrong in the file,
-/// with its line), io.
+/// with its line; no such file), io (no built-in models).
 Result<Model> read_model(const std::string& name_or_path);
 
 /// Built-in names, sorted.  Fails: io (no configs folder; says where it was looked for).

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/row.h"
+#include "tp/device.h"
+#include "tp/local_fit.h"
+#include "tp/model.h"
+#include "tp/roofline.h"
+
+namespace headsplit::tp {
+
+/// How far real launches of one kernel stay behind the roofline:
+///   time = floor + max(memory / memory_efficiency, max(tensor, dequant) / tensor_efficiency)
+struct Derating {
+  double floor_us = 0;
+  double tensor_efficiency = 1;
+  double memory_efficiency = 1;
+
+  double time_us(const Roofline& line) const;
+};
+
+/// A time, and where it comes from.
+struct Estimate {
+  double time_us = 0;
+  Limiter limiter = Limiter::unknown;
+  Provenance source = Provenance::model;  ///< measured: a row of exactly this problem
+  std::string basis;  ///< "row", "data sheet", or "12 rows, nearest tp4 B=16 T=1 L=8192"
+};
+
+/// Times of kernels by the roofline, corrected by measured rows: the derating that fits a kernel's
+/// rows best, and around it a plane through the residuals of the nearest rows.
+class TimeModel {
+ public:
+  /// By the data sheet alone.
+  explicit TimeModel(const Device& device) : rates_(rates_of(device)) {}
+
+  /// Corrected by the ok rows of that device whose useful FLOPs are those of this model's widths;
+  /// other rows do not count.  Cold-cache times; repeats by their median.
+  TimeModel(const Device& device, const Model& model, const std::vector<Row>& rows);
+
+  const Rates& rates() const { return rates_; }
+  /// Rows that correct anything.
+  std::size_t row_count() const;
+
+  /// kernel: as in the rows.  work: of the problem, one rank and layer.
+  Estimate estimate(const std::string& kernel, const RankProblem& problem, const Work& work) const;
+
+ private:
+  struct Sample {
+    RankProblem problem;
+    std::string label;
+    Roofline line;
+    double time_us = 0;
+  };
+  /// What is known of one kernel with one cache type.
+  struct Known {
+    std::vector<Sample> samples;
+    Derating derating;
+    std::vector<PlacedValue> residuals;  ///< logarithms of measured over derated time
+  };
+  void learn(Known& known) const;
+  static std::string key_of(const std::string& kernel, KvDtype dtype);
+
+  Rates rates_;
+  std::map<std::string, Known> known_;
+};
+
+/// Derating that makes the least sum of |log(time / measured)| over some rooflines and times.
+/// lines and measured_us: [n], n >= 1.
+Derating fit_derating(const std::vector<Roofline>& lines, const std::vector<double>& measured_us);
+
+/// The ok rows of a device, by its name or what drivers call it.
+std::vector<Row> rows_of_device(const std::vector<Row>& rows, const Device& device);
+
+}  // namespace headsplit::tp

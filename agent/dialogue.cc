@@ -73,7 +73,7 @@ Result<> Dialogue::handle(CoordinatorMessage message) {
   } else if (const auto* ack = std::get_if<Ack>(&message)) {
     forget(*ack);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
-    measurer_.cancel(cancel->point_id, cancel->epoch);
+    measurer_.cancel(*cancel);
   } else {
     return fail(ErrorKind::protocol, "a second answer to our hello");
   }
@@ -82,7 +82,7 @@ Result<> Dialogue::handle(CoordinatorMessage message) {
 
 void Dialogue::forget(const Ack& ack) {
   std::erase_if(unacknowledged_, [&](const Row& row) {
-    return row.point_id == ack.point_id && row.epoch == ack.epoch;
+    return row.sweep == ack.sweep && row.point_id == ack.point_id && row.epoch == ack.epoch;
   });
   if (ack.acceptance == Acceptance::accepted) return;
   log_line(LogLevel::warn, "agent", "row not taken",

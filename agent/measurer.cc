@@ -82,9 +82,10 @@ void Measurer::take(Lease lease) {
   taken_.try_send(boost::system::error_code());
 }
 
-void Measurer::cancel(const std::string& point_id, std::int64_t epoch) {
+void Measurer::cancel(const Cancel& attempt) {
   const auto is_it = [&](const std::optional<Lease>& lease) {
-    return lease && lease->point_id == point_id && lease->epoch == epoch;
+    return lease && lease->sweep == attempt.sweep && lease->point_id == attempt.point_id &&
+           lease->epoch == attempt.epoch;
   };
   if (is_it(next_)) next_.reset();
   if (is_it(current_)) give_up();

@@ -38,7 +38,7 @@ class Measurer {
   void take(Lease lease);
 
   /// Give the attempt up, if it is the one in work; no row comes of it.
-  void cancel(const std::string& point_id, std::int64_t epoch);
+  void cancel(const Cancel& attempt);
 
   /// Point id, or empty when idle.
   std::string working_on() const;

@@ -28,8 +28,8 @@ using RunLease = std::function<Row(const Lease&)>;
 /// A row for a lease that came to nothing.
 Row failed_row(const Lease& lease, const std::string& reason, bool retryable);
 
-/// Standard output for the caller alone: the descriptor returned.  What libraries print from here on
-/// goes to standard error, so it cannot corrupt the protocol.
+/// Standard output for the caller alone: the descriptor returned.  What libraries print from here
+/// on goes to standard error, so it cannot corrupt the protocol.
 int take_stdout();
 
 /// Fails: io (the other end is gone).

@@ -120,7 +120,7 @@ class CancellingTest : public MeasurerTest {
   bool during(const Lease& lease) override {
     if (lease.point.kernel != "hang") return true;
     if (measurer_->working_on().empty()) return false;
-    measurer_->cancel(lease.point_id, lease.epoch);
+    measurer_->cancel(Cancel{lease.point_id, lease.epoch, lease.sweep});
     return true;
   }
 };

@@ -1,0 +1,159 @@
+#include "coordinator/http_session.h"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+
+#include "coordinator/agent_session.h"
+#include "core/log.h"
+#include "core/version.h"
+
+namespace headsplit::coordinator {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using ErrorCode = boost::system::error_code;
+using Parser = http::request_parser<http::string_body>;
+using HttpResponse = http::response<http::string_body>;
+
+constexpr std::uint32_t kHeadBytesMax = 16 << 10;
+constexpr std::uint64_t kBodyBytesMax = 1 << 20;
+/// A whole request must come within this, the pause before it included: slow clients end here.
+constexpr Duration kRequestLimit = std::chrono::seconds(30);
+constexpr Duration kResponseLimit = std::chrono::seconds(30);
+
+net::awaitable<ErrorCode> read_request(net::ip::tcp::socket& socket, beast::flat_buffer& buffer,
+                                       Parser& parser) {
+  ErrorCode error;
+  co_await http::async_read(socket, buffer, parser, net::redirect_error(net::use_awaitable, error));
+  co_return error;
+}
+
+Task<> write_response(net::ip::tcp::socket& socket, HttpResponse& response) {
+  co_await http::async_write(socket, response, net::use_awaitable);
+  co_return Result<>();
+}
+
+HttpResponse http_response(Response response, unsigned http_version, bool keep_alive) {
+  HttpResponse result(http::int_to_status(static_cast<unsigned>(response.status)), http_version);
+  result.set(http::field::server, "headsplit-coordinator/" + version());
+  result.set(http::field::content_type, response.content_type);
+  result.set("X-Content-Type-Options", "nosniff");
+  if (!response.allow.empty()) result.set(http::field::allow, response.allow);
+  if (response.status == 401) result.set(http::field::www_authenticate, "Bearer");
+  result.keep_alive(keep_alive);
+  result.body() = std::move(response.body);
+  result.prepare_payload();
+  return result;
+}
+
+/// The answer to a request that cannot be read; nothing when there is nobody to answer to.
+std::optional<Response> answer_to_broken(const ErrorCode& error) {
+  if (error == http::error::body_limit) {
+    return error_response(413, str("a body holds at most ", kBodyBytesMax, " bytes"));
+  }
+  if (error == http::error::header_limit) {
+    return error_response(431,
+                          str("the head of a request holds at most ", kHeadBytesMax, " bytes"));
+  }
+  const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
+                    error.category() != http::make_error_code(http::error::bad_method).category();
+  if (gone) return std::nullopt;
+  return error_response(400, "not an HTTP request: " + error.message());
+}
+
+Result<Request> request_of(const HttpRequest& message) {
+  Request request = TRY(request_from(message.method_string(), message.target()));
+  request.body = message.body();
+  request.authorization = message[http::field::authorization];
+  request.accept = message[http::field::accept];
+  return request;
+}
+
+/// What `handle` says, its exceptions included.
+net::awaitable<Response> answer(const HttpRequest& message, Site& site) {
+  Result<Request> request = request_of(message);
+  if (!request) co_return error_response(400, request.error().message);
+  std::string thrown;
+  try {
+    net::awaitable<Response> handling = handle(std::move(request).value(), site);
+    co_return co_await std::move(handling);
+  } catch (const boost::system::system_error& error) {
+    if (error.code() == net::error::operation_aborted) throw;
+    thrown = error.what();
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  }
+  log_line(LogLevel::error, "coordinator", "request_failed",
+           log_field("target", std::string(message.target())) + log_field("reason", thrown));
+  co_return error_response(500, thrown);
+}
+
+/// What came of waiting for a request: it, or the answer to a broken one, or nothing: the client
+/// is gone or slept.
+struct Incoming {
+  std::optional<HttpRequest> request;
+  std::optional<Response> refusal;
+};
+
+net::awaitable<Incoming> next_request(net::ip::tcp::socket& socket, beast::flat_buffer& buffer) {
+  Parser parser;
+  parser.header_limit(kHeadBytesMax);
+  parser.body_limit(kBodyBytesMax);
+  net::awaitable<ErrorCode> reading = read_request(socket, buffer, parser);
+  const Result<ErrorCode> read = co_await within(kRequestLimit, std::move(reading));
+  Incoming incoming;
+  if (!read) co_return incoming;
+  if (read.value()) {
+    incoming.refusal = answer_to_broken(read.value());
+  } else {
+    incoming.request = parser.release();
+  }
+  co_return incoming;
+}
+
+bool is_agent(const HttpRequest& message, const std::string& token) {
+  if (!beast::websocket::is_upgrade(message) || message.target() != "/agent") return false;
+  Request request{.path = "/agent"};
+  request.authorization = message[http::field::authorization];
+  return authorised(request, token);
+}
+
+/// False when no further request may follow.
+net::awaitable<bool> respond(net::ip::tcp::socket& socket, HttpResponse response) {
+  Task<> writing = write_response(socket, response);
+  const Result<> written = co_await within(kResponseLimit, std::move(writing));
+  co_return written.has_value() && response.keep_alive();
+}
+
+}  // namespace
+
+Task<> serve_connection(net::ip::tcp::socket socket, Site& site) {
+  beast::flat_buffer buffer;
+  bool open = true;
+  while (open) {
+    Incoming incoming = co_await next_request(socket, buffer);
+    if (incoming.refusal) {
+      HttpResponse refusal = http_response(std::move(*incoming.refusal), 11, false);
+      co_await respond(socket, std::move(refusal));
+    }
+    if (!incoming.request) break;
+    HttpRequest message = std::move(*incoming.request);
+    if (is_agent(message, site.token)) {
+      Task<> serving = serve_agent(std::move(socket), std::move(message), site.service);
+      co_return co_await std::move(serving);
+    }
+    net::awaitable<Response> answering = answer(message, site);
+    Response response = co_await std::move(answering);
+    HttpResponse reply =
+        http_response(std::move(response), message.version(), message.keep_alive());
+    open = co_await respond(socket, std::move(reply));
+  }
+  ErrorCode ignored;  // the client may have closed first
+  socket.shutdown(net::ip::tcp::socket::shutdown_send, ignored);
+  co_return Result<>();
+}
+
+}  // namespace headsplit::coordinator

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "coordinator/routes.h"
+#include "core/async.h"
+
+namespace headsplit::coordinator {
+
+/// Serves one connection: HTTP requests one after the other, or an agent's WebSocket at /agent.
+/// Head, body and time of a request are limited.  Fails: io, timeout (the client went or slept).
+Task<> serve_connection(net::ip::tcp::socket socket, Site& site);
+
+}  // namespace headsplit::coordinator

@@ -1,0 +1,45 @@
+#include <CLI/CLI.hpp>
+
+#include "coordinator/run_coordinator.h"
+#include "core/version.h"
+
+namespace headsplit::coordinator {
+namespace {
+
+void add_options(CLI::App& app, CoordinatorOptions& options) {
+  app.add_option("--listen", options.listen, "HOST:PORT to serve on; port 0 chooses one")
+      ->capture_default_str();
+  app.add_option("--db", options.database, "Database file; made when it is not there")->required();
+  app.add_option("--token-file", options.token_file,
+                 "File with the token that clients and agents must send (default: "
+                 "$HEADSPLIT_TOKEN); needed to listen on more than loopback");
+  app.add_option("--heartbeat-s", options.heartbeat_s, "How often agents must speak")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--silence-limit-s", options.silence_limit_s,
+                 "After this much silence an agent counts as lost")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+int main_of(int argc, char** argv) {
+  CoordinatorOptions options;
+  CLI::App app("Plans sweeps, hands points to agents and stores their rows.",
+               "headsplit-coordinator");
+  app.set_version_flag("--version", version() + " " + build_revision());
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "headsplit-coordinator: %s\n", error.what());
+    return static_cast<int>(ExitCode::usage);
+  }
+  return static_cast<int>(run_coordinator(options));
+}
+
+}  // namespace
+}  // namespace headsplit::coordinator
+
+int main(int argc, char** argv) { return headsplit::coordinator::main_of(argc, argv); }

@@ -1,0 +1,120 @@
+#include "coordinator/run_coordinator.h"
+
+#include <sys/resource.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+
+#include "coordinator/server.h"
+#include "core/log.h"
+#include "core/token.h"
+
+namespace headsplit::coordinator {
+namespace {
+
+constexpr Duration kSettleLimit = std::chrono::seconds(5);
+constexpr Duration kSettlePoll = std::chrono::milliseconds(20);
+/// For the goodbyes to agents.
+constexpr Duration kGoodbye = std::chrono::milliseconds(200);
+constexpr int kReaderThreads = 2;
+constexpr std::size_t kRecalledPointsMax = 10'000;
+
+/// A descriptor for each agent, client and file: as many as the system lets us have.
+void raise_descriptor_limit() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// On a signal: no more grants, then wait a little until what agents sent is durable.
+Task<> shut_down_on_signal(net::any_io_executor executor, Service& service) {
+  net::signal_set signals(executor, SIGINT, SIGTERM);
+  const int number = co_await signals.async_wait(net::use_awaitable);
+  log_line(LogLevel::info, "coordinator", "stopping", log_field("signal", str(number)));
+  service.begin_shutdown();
+  const auto deadline = std::chrono::steady_clock::now() + kSettleLimit;
+  do {
+    co_await sleep_for(kSettlePoll);
+  } while (!service.settled() && std::chrono::steady_clock::now() < deadline);
+  service.close_all("the coordinator is shutting down");
+  co_await sleep_for(kGoodbye);
+  co_return Result<>();
+}
+
+net::awaitable<Result<>> serve(net::any_io_executor executor, Server& server, Site& site) {
+  Nursery nursery(executor);
+  nursery.start("", site.service.run(), Nursery::OnEnd::others_end);
+  nursery.start("", server.serve(site), Nursery::OnEnd::others_end);
+  nursery.start("", shut_down_on_signal(executor, site.service), Nursery::OnEnd::others_end);
+  co_return co_await nursery.join();
+}
+
+/// Shows what earlier processes stored of the latest sweeps in the metrics too; large ones are left
+/// out, since serving must begin soon.
+Result<void> recall_rows(const std::string& database, const std::vector<StoredSweep>& sweeps,
+                         Service& service) {
+  if (sweeps.empty()) return {};
+  const auto reader = TRY(StoreReader::open(database));
+  const std::size_t recalled = std::min(sweeps.size(), Telemetry::kSweepsKept);
+  for (auto sweep = sweeps.end() - static_cast<std::ptrdiff_t>(recalled); sweep != sweeps.end();
+       ++sweep) {
+    if (sweep->plan->points.size() > kRecalledPointsMax) continue;
+    const std::string& id = sweep->plan->id;
+    service.recall(id, TRY(reader->rows(RowFilter{.sweep = id})));
+  }
+  return {};
+}
+
+/// How a coordinator that had started came to its end.
+struct Ending {
+  std::string failure;  ///< empty = it was asked to
+};
+
+/// Everything a running coordinator is made of; declared so that what is used outlives its users.
+/// Fails when it cannot start.
+Result<Ending> run(const CoordinatorOptions& options) {
+  const ListenAddress address = TRY(listen_address_from(options.listen));
+  const std::string token = TRY(token_from(options.token_file));
+  net::io_context context(1);
+  Server server = TRY(Server::listen(context.get_executor(), address, !token.empty()));
+  const std::unique_ptr<Store> store = TRY(Store::open(options.database));
+  Service service(context.get_executor(), *store,
+                  ServiceSettings{.heartbeat_s = options.heartbeat_s,
+                                  .silence_limit_s = options.silence_limit_s});
+  std::vector<StoredSweep> sweeps = TRY(store->restore());
+  TRY(recall_rows(options.database, sweeps, service));
+  service.restore(std::move(sweeps));
+  net::thread_pool pool(kReaderThreads);
+  Site site{service, pool, options.database, token};
+  std::printf("listening %s\n", server.url().c_str());
+  std::fflush(stdout);
+  Ending ending;
+  net::co_spawn(context, serve(context.get_executor(), server, site),
+                [&](std::exception_ptr thrown, Result<> ended) {
+                  if (thrown) ending.failure = error_of(thrown).message;
+                  if (!thrown && !ended) ending.failure = ended.error().message;
+                });
+  context.run();
+  pool.join();
+  return ending;
+}
+
+ExitCode report(const std::string& reason, ExitCode code) {
+  std::fprintf(stderr, "headsplit-coordinator: %s\n", reason.c_str());
+  return code;
+}
+
+}  // namespace
+
+ExitCode run_coordinator(const CoordinatorOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
+  const Result<Ending> ending = run(options);
+  if (!ending) return report(ending.error().message, ExitCode::usage);
+  return ending->failure.empty() ? ExitCode::ok : report(ending->failure, ExitCode::failed);
+}
+
+}  // namespace headsplit::coordinator

@@ -1,0 +1,9 @@
+# The coordinator program: sockets, metrics, and the service between them and the pure half.
+headsplit_library(headsplit_server
+  SOURCES agent_session.cc http.cc http_session.cc rate.cc routes.cc
+          run_coordinator.cc server.cc service.cc service_actions.cc
+  LIBRARIES headsplit_coordinator)
+
+headsplit_program(headsplit-coordinator
+  SOURCES main.cc
+  LIBRARIES headsplit_server CLI11::CLI11)

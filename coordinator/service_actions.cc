@@ -1,0 +1,102 @@
+#include <boost/asio/post.hpp>
+
+#include "coordinator/service.h"
+#include "coordinator/unix_time.h"
+
+/// What the scheduler decides, carried out.
+namespace headsplit::coordinator {
+
+void Service::apply(const Event& event) {
+  for (Action& action : scheduler_.step(event, Clock::now())) {
+    std::visit([this](auto& body) { carry_out(body); }, action);
+  }
+}
+
+void Service::store(StoreWrite record, std::function<void()> then) {
+  const Clock::time_point handed_in = Clock::now();
+  auto settled = [this, handed_in, then = std::move(then)](const Result<>& stored) {
+    if (stored) {
+      telemetry_.committed(std::chrono::duration<double>(Clock::now() - handed_in).count());
+      if (then) then();
+    } else if (!store_error_) {
+      log_line(LogLevel::error, "coordinator", "store_failed",
+               log_field("reason", stored.error().message));
+      store_error_ = stored.error();
+    }
+  };
+  store_.write(std::move(record), [this, settled = std::move(settled)](Result<> stored) {
+    net::post(executor_, [settled, stored = std::move(stored)] { settled(stored); });
+  });
+}
+
+void Service::send(std::int64_t session, const CoordinatorMessage& message) {
+  const auto found = connected_.find(session);
+  if (found != connected_.end()) found->second.link->send(message);
+}
+
+void Service::forget(std::int64_t session) {
+  const auto found = connected_.find(session);
+  if (found == connected_.end()) return;
+  session_of_.erase(found->second.agent);
+  telemetry_.agent_left(session);
+  connected_.erase(found);
+}
+
+void Service::carry_out(GrantLease& action) {
+  const std::int64_t session = action.session;
+  Lease& lease = action.lease;
+  PendingGrant grant(session, lease.sweep, lease.point_id, lease.epoch);
+  const auto holder = connected_.find(session);
+  LeaseWrite record{lease.sweep, lease.point_id, lease.epoch,
+                    holder == connected_.end() ? "" : holder->second.agent};
+  pending_grants_.insert(grant);
+  store(std::move(record), [this, grant = std::move(grant), session, lease = std::move(lease)] {
+    // Cancelled meanwhile: the agent has never heard of it.
+    if (pending_grants_.erase(grant) > 0) send(session, Grant{lease});
+  });
+}
+
+void Service::carry_out(StoreRow& action) {
+  const RowStored stored{action.sweep, action.row.point_id};
+  Row row = action.row;
+  row.samples_us.clear();  // the store has them; what follows is done without
+  row.counters.clear();
+  auto then = [this, stored, row = std::move(row)] {
+    telemetry_.row_stored(stored.sweep, row, unix_now_s());
+    rates_[stored.sweep].count(Clock::now());
+    apply(stored);
+  };
+  store(RowWrite{std::move(action.sweep), std::move(action.row)}, std::move(then));
+}
+
+void Service::carry_out(StoreAttempt& action) {
+  AttemptWrite record{std::move(action.sweep),   std::move(action.point_id), action.epoch,
+                      std::move(action.outcome), std::move(action.reason),   action.counts,
+                      std::move(action.row)};
+  store(std::move(record), [this, ack = std::move(action.ack)] {
+    if (ack) send(ack->session, ack->ack);
+  });
+}
+
+void Service::carry_out(SendAck& action) { send(action.session, action.ack); }
+
+void Service::carry_out(SendCancel& action) {
+  const Cancel& cancel = action.cancel;
+  const PendingGrant grant(action.session, cancel.sweep, cancel.point_id, cancel.epoch);
+  if (pending_grants_.erase(grant) == 0) send(action.session, cancel);
+}
+
+void Service::carry_out(DropAgent& action) {
+  const auto found = connected_.find(action.session);
+  if (found == connected_.end()) return;
+  found->second.link->close(action.reason);
+  forget(action.session);
+}
+
+void Service::carry_out(SweepFinished& action) { rates_.erase(action.sweep); }
+
+void Service::carry_out(LogDecision& action) {
+  log_line(action.level, "coordinator", action.event, action.details);
+}
+
+}  // namespace headsplit::coordinator

@@ -1,7 +1,17 @@
-# Counters, clocks, ceilings and preflight.  CUPTI, NVML and cuBLASLt are found at run time.
+# Counters, clocks, ceilings and preflight.  CUPTI, NVML, cuBLASLt and OpenBLAS are found at run
+# time: a binary built with CUDA starts on a machine without a driver.
 headsplit_library(headsplit_measure
-  SOURCES counter_table.cc cuda_libraries.cc nvml.cc nvml_api.cc profilers.cc
+  SOURCES ceilings.cc ceilings_cpu.cc counter_table.cc cuda_libraries.cc nvml.cc nvml_api.cc
+          profilers.cc
   LIBRARIES headsplit_kernels)
+
+if(HEADSPLIT_HAS_CUDA)
+  target_sources(headsplit_measure PRIVATE ceiling_kernels.cu ceilings_cuda.cc cublaslt.cc)
+  target_link_libraries(headsplit_measure PUBLIC CUDA::cudart_static)
+else()
+  target_sources(headsplit_measure PRIVATE ceilings_no_cuda.cc)
+endif()
+
 find_path(HEADSPLIT_CUPTI_INCLUDE cupti_range_profiler.h
   HINTS ${CUDAToolkit_INCLUDE_DIRS} /usr/local/cuda/extras/CUPTI/include NO_DEFAULT_PATH)
 if(HEADSPLIT_HAS_CUDA AND HEADSPLIT_CUPTI_INCLUDE)

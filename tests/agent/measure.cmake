@@ -16,3 +16,5 @@ headsplit_test(nvml_test SOURCES nvml_test.cc LIBRARIES headsplit_measure)
 target_compile_definitions(nvml_test PRIVATE
   FAKE_NVML="$<TARGET_FILE:fake_nvml>" FAKE_NVML_OLD="$<TARGET_FILE:fake_nvml_old>")
 add_dependencies(nvml_test fake_nvml fake_nvml_old)
+
+headsplit_test(ceilings_test SOURCES ceilings_test.cc LIBRARIES headsplit_measure)

@@ -2,14 +2,15 @@
 # time: a binary built with CUDA starts on a machine without a driver.
 headsplit_library(headsplit_measure
   SOURCES ceilings.cc ceilings_cpu.cc counter_table.cc cuda_libraries.cc nvml.cc nvml_api.cc
-          profilers.cc
-  LIBRARIES headsplit_kernels)
+          preflight_checks.cc preflight_facts.cc profilers.cc
+  LIBRARIES headsplit_device_cpu headsplit_kernels)
 
 if(HEADSPLIT_HAS_CUDA)
-  target_sources(headsplit_measure PRIVATE ceiling_kernels.cu ceilings_cuda.cc cublaslt.cc)
+  target_sources(headsplit_measure PRIVATE ceiling_kernels.cu ceilings_cuda.cc cublaslt.cc
+    preflight_cuda.cc)
   target_link_libraries(headsplit_measure PUBLIC CUDA::cudart_static)
 else()
-  target_sources(headsplit_measure PRIVATE ceilings_no_cuda.cc)
+  target_sources(headsplit_measure PRIVATE ceilings_no_cuda.cc preflight_no_cuda.cc)
 endif()
 
 find_path(HEADSPLIT_CUPTI_INCLUDE cupti_range_profiler.h

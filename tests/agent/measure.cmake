@@ -18,3 +18,5 @@ target_compile_definitions(nvml_test PRIVATE
 add_dependencies(nvml_test fake_nvml fake_nvml_old)
 
 headsplit_test(ceilings_test SOURCES ceilings_test.cc LIBRARIES headsplit_measure)
+
+headsplit_test(preflight_test SOURCES preflight_test.cc LIBRARIES headsplit_measure)

@@ -20,3 +20,8 @@ add_dependencies(nvml_test fake_nvml fake_nvml_old)
 headsplit_test(ceilings_test SOURCES ceilings_test.cc LIBRARIES headsplit_measure)
 
 headsplit_test(preflight_test SOURCES preflight_test.cc LIBRARIES headsplit_measure)
+
+if(HEADSPLIT_HAS_CUDA AND HEADSPLIT_CUPTI_INCLUDE)
+  headsplit_test(counters_gpu_test SOURCES counters_gpu_test.cc counters_gpu_kernels.cu
+    LIBRARIES headsplit_measure LABELS gpu)
+endif()

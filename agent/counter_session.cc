@@ -6,6 +6,7 @@ Result<DriverApi> load_driver() {
   const DynamicLibrary library = TRY(DynamicLibrary::open({"libcuda.so.1"}));
   DriverApi api;
   TRY(library.bind("cuCtxGetCurrent", api.current_context));
+  TRY(library.bind("cuCtxSetCurrent", api.make_current));
   TRY(library.bind("cuCtxGetDevice", api.current_device));
   TRY(library.bind("cuCtxSynchronize", api.synchronize));
   return api;
@@ -18,34 +19,64 @@ void CounterSession::Disable::operator()(CUpti_RangeProfiler_Object* profiler) c
 }
 
 Result<CounterSession> CounterSession::open(const CuptiApi& api, const DriverApi& driver,
-                                            CUcontext context) {
+                                            CUcontext context, const CounterPlan& plan) {
   CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, parameters);
   parameters.ctx = context;
   CUPTI_TRY(api, enable, &parameters);
-  return CounterSession(api, driver, Handle(parameters.pRangeProfilerObject, Disable{api.disable}));
+  CounterSession session(api, driver, context, plan,
+                         Handle(parameters.pRangeProfilerObject, Disable{api.disable}));
+  TRY(session.configure());
+  return session;
 }
 
-Result<std::vector<CounterValue>> CounterSession::run(const CounterHost& host,
-                                                      const CounterPlan& plan,
-                                                      const CountRequest& request) {
-  TRY(configure(plan));
+CounterSession::~CounterSession() {
+  if (!arming_.valid() || arming_.get() != CUPTI_SUCCESS) return;
+  CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, parameters);
+  parameters.pRangeProfilerObject = profiler_.get();
+  api_.stop(&parameters);
+}
+
+CUptiResult CounterSession::start() const {
+  CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, parameters);
+  parameters.pRangeProfilerObject = profiler_.get();
+  return api_.start(&parameters);
+}
+
+void CounterSession::arm() {
+  // Values, not `this`: the session may move meanwhile.
+  const auto start_elsewhere = [start = api_.start, make_current = driver_.make_current,
+                                context = context_, profiler = profiler_.get()] {
+    if (make_current(context) != CUDA_SUCCESS) return CUPTI_ERROR_INVALID_CONTEXT;
+    CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, parameters);
+    parameters.pRangeProfilerObject = profiler;
+    return start(&parameters);
+  };
+  if (!arming_.valid()) arming_ = std::async(std::launch::async, start_elsewhere);
+}
+
+void CounterSession::settle() {
+  if (arming_.valid()) arming_.wait();
+}
+
+CUptiResult CounterSession::finish_start() { return arming_.valid() ? arming_.get() : start(); }
+
+Result<std::vector<std::uint8_t>> CounterSession::run(const CountRequest& request) {
   bool all_passes = false;
-  for (std::size_t pass = 0; pass < plan.passes && !all_passes; ++pass) {
+  for (std::size_t pass = 0; pass < plan_->passes && !all_passes; ++pass) {
     all_passes = TRY(run_pass(request));
   }
   if (!all_passes) {
-    return fail(ErrorKind::cuda, "CUPTI wants more than the ", plan.passes, " passes it planned");
+    return fail(ErrorKind::cuda, "CUPTI wants more than the ", plan_->passes, " passes it planned");
   }
   TRY(decode());
-  const std::vector<double> numbers = TRY(host.evaluate(plan, counter_data_));
-  std::vector<CounterValue> values;
-  for (std::size_t i = 0; i < numbers.size(); ++i) values.push_back({plan.rows[i], numbers[i]});
-  return values;
+  std::vector<std::uint8_t> counted = counter_data_;
+  TRY(clear_data());
+  return counted;
 }
 
 /// Make space for the values of one range, and set the profiler up to fill it.
-Result<void> CounterSession::configure(const CounterPlan& plan) {
-  std::vector<const char*> names = metric_names(plan.rows);
+Result<void> CounterSession::configure() {
+  std::vector<const char*> names = metric_names(plan_->rows);
   CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
   size.pRangeProfilerObject = profiler_.get();
   size.pMetricNames = names.data();
@@ -54,17 +85,12 @@ Result<void> CounterSession::configure(const CounterPlan& plan) {
   size.maxNumRangeTreeNodes = 1;
   CUPTI_TRY(api_, counter_data_size, &size);
   counter_data_.assign(size.counterDataSize, 0);
-
-  CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, initialize);
-  initialize.pRangeProfilerObject = profiler_.get();
-  initialize.pCounterData = counter_data_.data();
-  initialize.counterDataSize = counter_data_.size();
-  CUPTI_TRY(api_, counter_data_initialize, &initialize);
+  TRY(clear_data());
 
   CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params, config);
   config.pRangeProfilerObject = profiler_.get();
-  config.configSize = plan.config_image.size();
-  config.pConfig = plan.config_image.data();
+  config.configSize = plan_->config_image.size();
+  config.pConfig = plan_->config_image.data();
   config.counterDataImageSize = counter_data_.size();
   config.pCounterDataImage = counter_data_.data();
   config.range = CUPTI_UserRange;
@@ -76,13 +102,20 @@ Result<void> CounterSession::configure(const CounterPlan& plan) {
   return {};
 }
 
+Result<void> CounterSession::clear_data() {
+  CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, parameters);
+  parameters.pRangeProfilerObject = profiler_.get();
+  parameters.pCounterData = counter_data_.data();
+  parameters.counterDataSize = counter_data_.size();
+  CUPTI_TRY(api_, counter_data_initialize, &parameters);
+  return {};
+}
+
 /// One pass.  True when it was the last one.
 Result<bool> CounterSession::run_pass(const CountRequest& request) {
   if (request.before) TRY(request.before());
-  TRY(wait());
-  CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params, start);
-  start.pRangeProfilerObject = profiler_.get();
-  CUPTI_TRY(api_, start, &start);
+  const CUptiResult started = finish_start();
+  if (started != CUPTI_SUCCESS) return cupti_error(api_, "CUPTI start", started);
   const Result<void> launched = launch_in_range(request);
   CUPTI_PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
   stop.pRangeProfilerObject = profiler_.get();
@@ -98,7 +131,6 @@ Result<void> CounterSession::launch_in_range(const CountRequest& request) {
   push.pRangeName = "launch";
   CUPTI_TRY(api_, push_range, &push);
   Result<void> launched = request.launch();
-  if (launched) launched = wait();
   CUPTI_PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
   pop.pRangeProfilerObject = profiler_.get();
   const CUptiResult popped = api_.pop_range(&pop);
@@ -119,12 +151,6 @@ Result<void> CounterSession::decode() {
                 " ranges and kept ", info.numTotalRanges, " instead of 1");
   }
   return {};
-}
-
-Result<void> CounterSession::wait() const {
-  const CUresult result = driver_.synchronize();
-  if (result == CUDA_SUCCESS) return {};
-  return fail(ErrorKind::cuda, "cuCtxSynchronize: CUDA error ", static_cast<int>(result));
 }
 
 }  // namespace headsplit::agent

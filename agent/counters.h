@@ -23,22 +23,26 @@ struct CountRequest {
 };
 
 /// Hardware counters of the calling thread's current CUDA context, through CUPTI's range profiler:
-/// user ranges, user replay, one pass for the standard set.  While it exists no one else can count
-/// on this GPU.  Not thread-safe; must go before the context does.
+/// user ranges, user replay, one pass for the standard set.  Only one may exist on a GPU: CUPTI
+/// lets a second one open.  Not thread-safe; must go before the context does.
 ///
 /// Time inside a counted range is longer than outside: take times from runs of their own.
 class Counters {
  public:
   /// Fails: cuda or io, with the reason for people: no driver, CUPTI missing or too old, another
-  /// profiler at work, counters closed to this user, an unsupported device, or a standard set that
-  /// does not fit one pass.
+  /// profiler at work, an unsupported device, or a standard set that does not fit one pass.
   static Result<Counters> open();
 
   Counters(Counters&&) noexcept;
   Counters& operator=(Counters&&) noexcept;
   ~Counters();
 
-  /// Counters of one launch.  What could not be counted is absent, with a reason in the counts.
+  /// Programming the hardware for the next launch goes on in the background after `open` and after
+  /// each `count`.  Wait for it to be done: call this before taking times.
+  void settle();
+
+  /// Counters of one launch.  What could not be counted is absent, with a reason in the counts:
+  /// counters that are closed to this user show here.
   /// Fails: as the launch fails; config (the detail set of something not repeatable).
   Result<Counts> count(const CountRequest& request);
 

@@ -50,15 +50,10 @@ Result<std::string> chip_name(const CuptiApi& api, CUdevice device) {
   return std::string(parameters.pChipName);
 }
 
-/// Which counters this device offers now, in CUPTI's own form.
-Result<std::vector<std::uint8_t>> availability_of(const CuptiApi& api, CUcontext context) {
-  CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability_Params, parameters);
-  parameters.ctx = context;
-  CUPTI_TRY(api, counter_availability, &parameters);
-  std::vector<std::uint8_t> image(parameters.counterAvailabilityImageSize);
-  parameters.pCounterAvailabilityImage = image.data();
-  CUPTI_TRY(api, counter_availability, &parameters);
-  return image;
+Result<void> wait(const DriverApi& driver) {
+  const CUresult result = driver.synchronize();
+  if (result == CUDA_SUCCESS) return {};
+  return fail(ErrorKind::cuda, "cuCtxSynchronize: CUDA error ", static_cast<int>(result));
 }
 
 /// A host object and what it has planned.
@@ -67,9 +62,10 @@ struct Set {
   CounterPlan plan;
 };
 
-Result<Set> plan_set(const CuptiApi& api, const std::string& chip, CounterSet set,
-                     std::span<const std::uint8_t> availability) {
-  CounterHost host = TRY(CounterHost::open(api, chip, availability));
+/// From the chip's name alone: asking the device which counters it offers now takes half a second
+/// and gives the same plan.
+Result<Set> plan_set(const CuptiApi& api, const std::string& chip, CounterSet set) {
+  CounterHost host = TRY(CounterHost::open(api, chip, {}));
   CounterPlan plan = TRY(host.plan(counters_of(chip, set)));
   return Set{std::move(host), std::move(plan)};
 }
@@ -86,11 +82,57 @@ Result<void> check_standard(const std::string& chip, const CounterPlan& plan) {
 }  // namespace
 
 struct Counters::Session {
+  CuptiApi api;
+  DriverApi driver;
+  CUcontext context = nullptr;
   std::string chip;
   Set standard;
-  Set detail;
-  CounterSession profiler;  // goes first, then the host objects
+  std::optional<Set> detail;
+  std::optional<CounterSession> profiler;  // of the standard set, but while the detail set runs
+  std::string broken;                      // why the profiler will not be tried again
+
+  Result<void> open_profiler();
+  Result<void> plan_detail();
+  Result<std::vector<CounterValue>> count_standard(const CountRequest& request);
+  Result<std::vector<CounterValue>> count_detail(const CountRequest& request);
 };
+
+Result<void> Counters::Session::open_profiler() {
+  profiler.emplace(TRY(CounterSession::open(api, driver, context, standard.plan)));
+  profiler->arm();
+  return {};
+}
+
+Result<void> Counters::Session::plan_detail() {
+  if (!detail) detail.emplace(TRY(plan_set(api, chip, CounterSet::detail)));
+  return {};
+}
+
+Result<std::vector<CounterValue>> values_of(const Set& set,
+                                            std::span<const std::uint8_t> counter_data) {
+  const std::vector<double> numbers = TRY(set.host.evaluate(set.plan, counter_data));
+  std::vector<CounterValue> values;
+  for (std::size_t i = 0; i < numbers.size(); ++i) values.push_back({set.plan.rows[i], numbers[i]});
+  return values;
+}
+
+Result<std::vector<CounterValue>> Counters::Session::count_standard(const CountRequest& request) {
+  // After a failure in the middle of a pass the profiler is made anew.
+  if (!profiler) TRY(open_profiler());
+  const auto counted = profiler->run(request);
+  if (!counted) {
+    profiler.reset();
+    return counted.error();
+  }
+  profiler->arm();
+  return values_of(standard, *counted);
+}
+
+Result<std::vector<CounterValue>> Counters::Session::count_detail(const CountRequest& request) {
+  profiler.reset();
+  CounterSession session = TRY(CounterSession::open(api, driver, context, detail->plan));
+  return values_of(*detail, TRY(session.run(request)));
+}
 
 Counters::Counters(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 Counters::Counters(Counters&&) noexcept = default;
@@ -113,38 +155,67 @@ Result<Counters> Counters::open() {
   CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, initialize);
   CUPTI_TRY(api, initialize, &initialize);
 
-  const auto session = [&]() -> Result<std::unique_ptr<Session>> {
+  const auto opened = [&]() -> Result<std::unique_ptr<Session>> {
     const std::string chip = TRY(chip_name(api, device));
     TRY(check_supported(api, device));
-    const std::vector<std::uint8_t> availability = TRY(availability_of(api, context));
-    Set standard = TRY(plan_set(api, chip, CounterSet::standard, availability));
+    Set standard = TRY(plan_set(api, chip, CounterSet::standard));
     TRY(check_standard(chip, standard.plan));
-    Set detail = TRY(plan_set(api, chip, CounterSet::detail, availability));
-    CounterSession profiler = TRY(CounterSession::open(api, driver, context));
-    return std::make_unique<Session>(
-        Session{chip, std::move(standard), std::move(detail), std::move(profiler)});
+    auto session = std::make_unique<Session>(
+        Session{api, driver, context, chip, std::move(standard), std::nullopt, std::nullopt});
+    TRY(session->open_profiler());
+    return session;
   };
-  auto opened = session();
-  if (!opened) return with_remedy(opened.error());
-  return Counters(std::move(opened).value());
+  auto session = opened();
+  if (!session) return with_remedy(session.error());
+  return Counters(std::move(session).value());
+}
+
+void Counters::settle() {
+  if (session_->profiler) session_->profiler->settle();
 }
 
 Result<Counts> Counters::count(const CountRequest& request) {
-  const std::size_t detail_passes = session_->detail.plan.passes;
-  if (request.detail && !request.repeatable) {
-    return fail(ErrorKind::config, "the detail counters launch the kernel ", detail_passes,
-                " more times, which the collectives of a gang do not allow");
-  }
-  const auto& [chip, standard, detail, ignored] = *session_;
-  std::vector<CounterRow> missing = standard.plan.missing;
-  std::vector<CounterValue> values =
-      TRY(session_->profiler.run(standard.host, standard.plan, request));
+  // What fails in the launch is the caller's error; what fails in the profiler is a reason.
+  std::optional<Error> launch_error;
+  const auto watched = [&](const std::function<Result<void>()>& work) {
+    return [&]() -> Result<void> {
+      Result<void> done = work ? work() : Result<void>();
+      if (done) done = wait(session_->driver);
+      if (!done) launch_error = done.error();
+      return done;
+    };
+  };
+  const CountRequest watched_request{.launch = watched(request.launch),
+                                     .before = watched(request.before)};
   if (request.detail) {
-    missing.insert(missing.end(), detail.plan.missing.begin(), detail.plan.missing.end());
-    const auto more = TRY(session_->profiler.run(detail.host, detail.plan, request));
-    values.insert(values.end(), more.begin(), more.end());
+    TRY(session_->plan_detail());
+    if (!request.repeatable) {
+      return fail(ErrorKind::config, "the detail counters launch the kernel ",
+                  session_->detail->plan.passes,
+                  " more times, which the collectives of a gang do not allow");
+    }
   }
-  return counts_from(chip, values, missing);
+  if (!session_->broken.empty()) return no_counts(session_->broken);
+  auto values = session_->count_standard(watched_request);
+  if (launch_error) return *launch_error;
+  if (!values) {
+    session_->broken = with_remedy(values.error()).message;
+    return no_counts(session_->broken);
+  }
+  std::vector<CounterRow> missing = session_->standard.plan.missing;
+  if (!request.detail) return counts_from(session_->chip, *values, missing);
+
+  const auto more = session_->count_detail(watched_request);
+  if (launch_error) return *launch_error;
+  if (!more) {
+    Counts counts = counts_from(session_->chip, *values, missing);
+    counts.reason += "; no detail: " + with_remedy(more.error()).message;
+    return counts;
+  }
+  values->insert(values->end(), more->begin(), more->end());
+  const std::vector<CounterRow>& absent = session_->detail->plan.missing;
+  missing.insert(missing.end(), absent.begin(), absent.end());
+  return counts_from(session_->chip, *values, missing);
 }
 
 }  // namespace headsplit::agent

@@ -13,6 +13,8 @@ Result<Counters> Counters::open() {
   return fail(ErrorKind::config, "this build has no CUDA, so it has no hardware counters");
 }
 
+void Counters::settle() {}
+
 Result<Counts> Counters::count(const CountRequest&) {
   return no_counts("this build has no CUDA, so it has no hardware counters");
 }

@@ -16,8 +16,11 @@ std::string open_counters() {
   if (const cudaError_t status = cudaFree(nullptr); status != cudaSuccess) {
     return str("no CUDA context: ", cudaGetErrorName(status), ", ", cudaGetErrorString(status));
   }
-  const auto counters = Counters::open();
-  return counters ? "ok" : counters.error().message;
+  auto counters = Counters::open();
+  if (!counters) return counters.error().message;
+  const auto counts = counters->count({.launch = [] { return Result<void>(); }});
+  if (!counts) return counts.error().message;
+  return counts->dram_bytes_read ? "ok" : counts->reason;
 }
 
 std::string read_all(int fd) {
@@ -52,7 +55,7 @@ Finding try_counters() {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) return {false, str("the trial died of signal ", WTERMSIG(status))};
-  if (answer == "ok") return {true, "opened on the first GPU"};
+  if (answer == "ok") return {true, "open on the first GPU"};
   return {false, answer.empty() ? "the trial gave no answer" : answer};
 }
 

@@ -28,7 +28,7 @@ PreflightFacts sound() {
                          .mig = false}};
   facts.gpu_states = {DeviceState{.sm_clock_mhz = 345, .throttled = false}};
   facts.counters_for_admins_only = false;
-  facts.counters = {true, "opened on the first GPU"};
+  facts.counters = {true, "open on the first GPU"};
   facts.cublaslt = facts.nccl = facts.mpi = facts.blas = {true, "here"};
   return facts;
 }

@@ -86,12 +86,11 @@ Result<void> measure_memory(LaunchTimer& timer, std::size_t bytes, Ceilings& cei
   return {};
 }
 
-/// The device's state is noted while the matmuls run: their clock is what the ceiling stands for.
-Result<double> matmul_tflops(Device& device, LaunchTimer& timer, MatmulType type, int size,
-                             Ceilings& ceilings) {
+Result<double> matmul_tflops(LaunchTimer& timer, MatmulType type, int size,
+                             const std::function<void()>& while_running) {
   LtMatmul matmul = TRY(LtMatmul::open(type, size));
-  const double seconds = TRY(timer.median_s([&] { return matmul.launch(timer.stream()); },
-                                            [&] { note_state(device.state(), ceilings); }));
+  const auto launch = [&] { return matmul.launch(timer.stream()); };
+  const double seconds = TRY(timer.median_s(launch, while_running));
   return matmul.flops() / seconds * 1e-12;
 }
 
@@ -104,13 +103,15 @@ Result<void> measure_cuda_ceilings(Device& device, CeilingSizes sizes, Ceilings&
   TRY(measure_memory(timer, read_bytes(sizes, free_bytes), ceilings));
 
   const int size = sizes.matmul_size > 0 ? sizes.matmul_size : kMatmulSize;
-  const auto fp8 = matmul_tflops(device, timer, MatmulType::fp8, size, ceilings);
-  if (fp8) ceilings.fp8_tflops = *fp8;
-  if (!fp8) add_reason(ceilings, "no fp8 ceiling: " + fp8.error().message);
-  // bf16 last, so that the state noted is that of the ceiling most kernels are held against.
-  const auto bf16 = matmul_tflops(device, timer, MatmulType::bf16, size, ceilings);
+  // bf16 first, and the state noted while it runs: most kernels are held against it, and a tenth
+  // of a second of matmuls brings a chip to its power limit.
+  const auto bf16 =
+      matmul_tflops(timer, MatmulType::bf16, size, [&] { note_state(device.state(), ceilings); });
   if (bf16) ceilings.bf16_tflops = *bf16;
   if (!bf16) add_reason(ceilings, "no bf16 ceiling: " + bf16.error().message);
+  const auto fp8 = matmul_tflops(timer, MatmulType::fp8, size, [] {});
+  if (fp8) ceilings.fp8_tflops = *fp8;
+  if (!fp8) add_reason(ceilings, "no fp8 ceiling: " + fp8.error().message);
   // A device that failed in the middle would fail everything after it too.
   CUDA_TRY(cudaDeviceSynchronize());
   return {};

@@ -18,7 +18,7 @@ struct Ceilings {
   std::optional<double> bf16_tflops;   ///< GPU: dense bf16 matmul, fp32 accumulation
   std::optional<double> fp8_tflops;    ///< GPU: dense e4m3 matmul, fp32 accumulation
   std::optional<double> fp32_tflops;   ///< CPU: sgemm
-  std::optional<double> sm_clock_mhz;  ///< while the bf16 (or fp8) matmul ran
+  std::optional<double> sm_clock_mhz;  ///< while the bf16 matmul (CPU: sgemm) ran
   std::optional<double> memory_clock_mhz;
   std::optional<double> power_w;
   std::optional<bool> throttled;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,14 +67,15 @@ struct KernelEntry {
   Backend backend = Backend::cpu;
   std::string summary;
   /// Fails: config, with the reason why this kernel cannot run such a problem.
-  Result<void> (*supports)(const RankProblem& shape);
-  Result<std::unique_ptr<BoundKernel>> (*bind)(const Problem& problem, const BindOptions& options);
+  std::function<Result<void>(const RankProblem& shape)> supports;
+  std::function<Result<std::unique_ptr<BoundKernel>>(const Problem&, const BindOptions&)> bind;
 };
 
 /// All kernels of this build.
 std::span<const KernelEntry> registry();
 
-/// The kernel of that name on that backend.  Fails: config (lists the names there are).
+/// The kernel of that name on that backend: one of the registry, or "plugin:FILE" (plugin.h). Valid
+/// until the process ends.  Fails: config (lists the names there are).
 Result<const KernelEntry*> find_kernel(const std::string& name, Backend backend);
 
 }  // namespace headsplit::kernels

@@ -3,8 +3,8 @@
 
 #include "kernels/kernel.h"
 #include "kernels/mla_dense/mla_dense_cpu.h"
+#include "kernels/plugin.h"
 #include "kernels/registry_cuda.h"
-#include "kernels/registry_plugins.h"
 
 namespace headsplit::kernels {
 namespace {
@@ -20,9 +20,8 @@ const KernelEntry kCpuEntries[] = {
 
 std::vector<KernelEntry> all_entries() {
   std::vector<KernelEntry> entries(std::begin(kCpuEntries), std::end(kCpuEntries));
-  for (const auto& more : {cuda_entries(), plugin_entries()}) {
-    entries.insert(entries.end(), more.begin(), more.end());
-  }
+  const auto cuda = cuda_entries();
+  entries.insert(entries.end(), cuda.begin(), cuda.end());
   return entries;
 }
 
@@ -34,6 +33,7 @@ std::span<const KernelEntry> registry() {
 }
 
 Result<const KernelEntry*> find_kernel(const std::string& name, Backend backend) {
+  if (name.starts_with(kPluginPrefix)) return find_plugin(name, backend);
   std::string names;
   for (const auto& entry : registry()) {
     if (entry.backend != backend) continue;

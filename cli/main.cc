@@ -6,6 +6,7 @@
 #include "cli/outcome.h"
 #include "cli/plan.h"
 #include "cli/predict.h"
+#include "cli/preflight.h"
 #include "cli/report.h"
 #include "cli/run.h"
 #include "cli/status.h"
@@ -18,9 +19,9 @@ namespace {
 using namespace headsplit;
 
 /// Every verb adds itself; the order is that of `--help`.
-constexpr std::array kVerbs = {cli::add_run,     cli::add_plan,      cli::add_submit,
-                               cli::add_status,  cli::add_watch,     cli::add_export,
-                               cli::add_predict, cli::add_crossover, cli::add_report};
+constexpr std::array kVerbs = {
+    cli::add_run,    cli::add_plan,    cli::add_submit,    cli::add_status, cli::add_watch,
+    cli::add_export, cli::add_predict, cli::add_crossover, cli::add_report, cli::add_preflight};
 
 }  // namespace
 

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <cstdint>
+
+/// Every PTX instruction that the portable kernels use: one a function, with its section of the
+/// PTX ISA manual (docs.nvidia.com/cuda/parallel-thread-execution).  Shared memory is addressed
+/// with 32 bits.
+namespace headsplit::kernels::ptx {
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/// Four 8x8 matrices of 16-bit values; lane l gives the address of row l % 8 of matrix l / 8.
+/// "Warp-level matrix instructions: ldmatrix"; sm_75.
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&out)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// The same, each matrix transposed.  "Warp-level matrix instructions: ldmatrix"; sm_75.
+__device__ __forceinline__ void ldmatrix_x4_trans(std::uint32_t (&out)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// d[16, 8] += a[16, 16] x b[16, 8], bf16 in, fp32 out.
+/// "Warp-level matrix instructions: mma"; sm_80.
+__device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const std::uint32_t (&a)[4],
+                                             std::uint32_t b0, std::uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// The same value, of which the compiler knows nothing: what is added to it stays in the offsets of
+/// instructions, instead of becoming a new address each time.  No instruction.
+__device__ __forceinline__ std::uint32_t opaque(std::uint32_t value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+__device__ __forceinline__ std::uint64_t opaque(std::uint64_t value) {
+  asm volatile("" : "+l"(value));
+  return value;
+}
+
+/// Copies 16 bytes from global to shared memory past L1.
+/// "Data movement instructions: cp.async"; sm_80.
+__device__ __forceinline__ void cp_async_16(std::uint32_t shared, std::uint64_t global) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+}
+
+/// The same where `real`; else 16 zeros, and nothing is read.
+/// "Data movement instructions: cp.async"; sm_80.
+__device__ __forceinline__ void cp_async_16_or_zeros(std::uint32_t shared, const void* global,
+                                                     bool real) {
+  const std::uint32_t source_bytes = real ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global),
+               "r"(source_bytes)
+               : "memory");
+}
+
+/// "Data movement instructions: cp.async.wait_all"; sm_80.
+__device__ __forceinline__ void cp_async_wait_all() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/// Arrives at the barrier once all earlier cp.async of this thread have landed; the arrival counts
+/// as one of those the barrier was initialised with.
+/// "mbarrier: cp.async.mbarrier.arrive"; sm_80.
+__device__ __forceinline__ void cp_async_mbarrier_arrive(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+/// "mbarrier: mbarrier.init"; sm_80.
+__device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, std::uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+/// "mbarrier: mbarrier.arrive"; sm_80.
+__device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
+  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier)
+               : "memory");
+}
+
+/// Whether the phase of that parity is over.  From sm_90 on the thread may sleep a while for it.
+/// "mbarrier: mbarrier.test_wait / mbarrier.try_wait"; sm_80 / sm_90.
+__device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t done = 0;
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n.reg .pred done;\nmbarrier.try_wait.parity.shared.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+#else
+  asm volatile(
+      "{\n.reg .pred done;\nmbarrier.test_wait.parity.shared.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+#endif
+  return done != 0;
+}
+
+/// Waits until `threads` threads of the block have come to the named barrier (1..15).
+/// "Parallel synchronization instructions: bar.sync"; sm_70.
+__device__ __forceinline__ void barrier_sync(int name, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(name), "r"(threads) : "memory");
+}
+
+/// The same; gives whether `value` is true for any of the threads.
+/// "Parallel synchronization instructions: bar.red"; sm_70.
+__device__ __forceinline__ bool barrier_or(int name, int threads, bool value) {
+  int any = 0;
+  asm volatile(
+      "{\n.reg .pred value, any;\nsetp.ne.s32 value, %3, 0;\n"
+      "bar.red.or.pred any, %1, %2, value;\nselp.s32 %0, 1, 0, any;\n}"
+      : "=r"(any)
+      : "r"(name), "r"(threads), "r"(static_cast<int>(value))
+      : "memory");
+  return any != 0;
+}
+
+/// 2^x, relative error at most 2^-22; denormals give 0.
+/// "Floating point instructions: ex2"; sm_50.
+__device__ __forceinline__ float exp2_approx(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+/// Two values rounded to bf16, `low` in the low half.
+/// "Data movement and conversion instructions: cvt"; sm_80.
+__device__ __forceinline__ std::uint32_t pack_bf16(float low, float high) {
+  std::uint32_t result;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
+/// "Data movement and conversion instructions: st"; 4 bytes to shared memory.
+__device__ __forceinline__ void store_shared(std::uint32_t address, std::uint32_t value) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
+/// "Data movement and conversion instructions: st"; 16 bytes to shared memory.
+__device__ __forceinline__ void store_shared(std::uint32_t address, const float (&value)[4]) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value[0]),
+               "f"(value[1]), "f"(value[2]), "f"(value[3])
+               : "memory");
+}
+
+/// "Data movement and conversion instructions: ld"; 16 bytes from shared memory.
+__device__ __forceinline__ void load_shared(float (&value)[4], std::uint32_t address) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// Lets the next kernel of the stream start while this one still runs; nothing before sm_90.
+/// "Parallel synchronization instructions: griddepcontrol"; sm_90.
+__device__ __forceinline__ void allow_dependent_launch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Waits until the kernel before this one is done and its writes are visible; nothing before
+/// sm_90, where kernels of a stream do not overlap.
+/// "Parallel synchronization instructions: griddepcontrol"; sm_90.
+__device__ __forceinline__ void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+}  // namespace headsplit::kernels::ptx

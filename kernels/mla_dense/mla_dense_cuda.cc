@@ -1,0 +1,239 @@
+#include "kernels/mla_dense/mla_dense_cuda.h"
+
+#include <bit>
+
+#include "kernels/mla_dense/portable_buffers.h"
+#include "kernels/mla_dense/portable_choice.h"
+
+namespace headsplit::kernels {
+namespace {
+
+using namespace portable;
+
+constexpr double kLog2e = 1.4426950408889634;
+/// Partials of one row above which several warps share them.
+constexpr int kManyPartials = 8;
+constexpr int kPageTokensMin = 16;
+constexpr int kPageTokensMax = 128;
+constexpr int kQueryTokensMax = 16;
+
+/// A kernel's host function as the C interface of the runtime takes it.
+template <class Arguments>
+const void* entry_point(void (*function)(Arguments)) {
+  return reinterpret_cast<const void*>(function);
+}
+
+struct Gpu {
+  GpuLimits limits;
+  int major = 0;
+};
+
+Result<Gpu> current_gpu() {
+  int device = 0;
+  CUDA_TRY(cudaGetDevice(&device));
+  Gpu gpu;
+  CUDA_TRY(cudaDeviceGetAttribute(&gpu.limits.sm_count, cudaDevAttrMultiProcessorCount, device));
+  CUDA_TRY(cudaDeviceGetAttribute(&gpu.limits.shared_bytes_per_cta,
+                                  cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  CUDA_TRY(cudaDeviceGetAttribute(&gpu.limits.shared_bytes_per_sm,
+                                  cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  CUDA_TRY(cudaDeviceGetAttribute(&gpu.major, cudaDevAttrComputeCapabilityMajor, device));
+  return gpu;
+}
+
+Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& plan) {
+  const int packed_rows = problem.shape.query_tokens * problem.shape.local_heads;
+  constexpr int kBlock = TileShape::kBlockRows;
+  return Config{.tile_rows = plan.tile_rows,
+                .tile_tokens = choice.kernel.shape.tokens,
+                .num_splits = plan.num_splits,
+                .padded_rows = (packed_rows + kBlock - 1) / kBlock * kBlock - packed_rows,
+                .workers = plan.ctas(),
+                .reason = str(choice.reason, "; ", plan.row_tiles, " row tiles of ", plan.tile_rows,
+                              " rows, ", plan.width, " side by side; ", plan.items.size(),
+                              " runs of tokens on ", plan.ctas(), " CTAs, ", plan.merges.size(),
+                              " row tiles to be combined")};
+}
+
+class MlaDenseCuda final : public BoundKernel {
+ public:
+  MlaDenseCuda(const Problem& problem, const Gpu& gpu, const Choice& choice, const SplitPlan& plan,
+               Buffers buffers, cudaStream_t stream)
+      : problem_(problem),
+        kernel_(choice.kernel),
+        stream_(stream),
+        overlaps_(gpu.major >= 9),
+        ctas_(plan.ctas()),
+        buffers_(std::move(buffers)),
+        config_(config_of(problem, choice, plan)),
+        split_(split_arguments(choice, plan)),
+        combine_(combine_arguments(plan)) {}
+
+  const Config& config() const override { return config_; }
+
+  Result<void> poison() override { return buffers_.poison(stream_); }
+
+  Result<void> launch(Part part) override {
+    if (part != Part::combine) TRY(launch_split());
+    if (part != Part::split && combine_.merge_count > 0) TRY(launch_combine(part == Part::all));
+    return {};
+  }
+
+  Result<std::vector<OutputRow>> output_rows(std::span<const std::int64_t> rows) override {
+    for (const std::int64_t row : rows) {
+      if (row < 0 || row >= problem_.rows()) {
+        return fail(ErrorKind::config, "output row ", row, " is not in 0..", problem_.rows() - 1);
+      }
+    }
+    CUDA_TRY(cudaStreamSynchronize(stream_));
+    const auto width = static_cast<std::size_t>(problem_.shape.d_latent);
+    std::vector<OutputRow> found;
+    for (std::size_t i = 0, end = 0; i < rows.size(); i = end) {
+      // Rows that follow each other are copied at once.
+      for (end = i + 1; end < rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
+      std::vector<float> values((end - i) * width);
+      std::vector<float> lse(end - i);
+      CUDA_TRY(cudaMemcpy(values.data(), buffers_.output.data() + rows[i] * std::int64_t(width),
+                          values.size() * sizeof(float), cudaMemcpyDeviceToHost));
+      CUDA_TRY(cudaMemcpy(lse.data(), buffers_.lse.data() + rows[i], lse.size() * sizeof(float),
+                          cudaMemcpyDeviceToHost));
+      for (std::size_t k = 0; k < lse.size(); ++k) {
+        const auto first = values.begin() + std::ptrdiff_t(k * width);
+        found.push_back(OutputRow{{first, first + std::ptrdiff_t(width)}, lse[k]});
+      }
+    }
+    return found;
+  }
+
+ private:
+  SplitArguments split_arguments(const Choice& choice, const SplitPlan& plan) const {
+    const RankProblem& shape = problem_.shape;
+    return SplitArguments{
+        .query = buffers_.query.data(),
+        .cache = buffers_.cache.data(),
+        .page_table = buffers_.page_table.data(),
+        .lengths = buffers_.lengths.data(),
+        .items = buffers_.items.data(),
+        .item_begin = buffers_.item_begin.data(),
+        .output = buffers_.output.data(),
+        .lse = buffers_.lse.data(),
+        .partial_output = buffers_.partial_output.data(),
+        .partial_lse = buffers_.partial_lse.data(),
+        .packed_rows = shape.query_tokens * shape.local_heads,
+        .local_heads = shape.local_heads,
+        .query_tokens = shape.query_tokens,
+        .pages_per_request = problem_.pages_per_request,
+        .page_shift = std::countr_zero(static_cast<unsigned>(problem_.page_tokens)),
+        .tile_rows = plan.tile_rows,
+        .stages = choice.stages,
+        .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e)};
+  }
+
+  CombineArguments combine_arguments(const SplitPlan& plan) const {
+    return CombineArguments{.merges = buffers_.merges.data(),
+                            .partial_output = buffers_.partial_output.data(),
+                            .partial_lse = buffers_.partial_lse.data(),
+                            .output = buffers_.output.data(),
+                            .lse = buffers_.lse.data(),
+                            .merge_count = static_cast<std::int32_t>(plan.merges.size()),
+                            .packed_rows = split_.packed_rows,
+                            .tile_rows = plan.tile_rows,
+                            .d_latent = problem_.shape.d_latent};
+  }
+
+  Result<void> launch_split() {
+    cudaLaunchConfig_t launch{};
+    launch.gridDim = dim3(static_cast<unsigned>(ctas_));
+    launch.blockDim = dim3(static_cast<unsigned>(kernel_.shape.threads()));
+    launch.dynamicSmemBytes = static_cast<std::size_t>(kernel_.shape.shared_bytes(split_.stages));
+    launch.stream = stream_;
+    void* arguments[] = {&split_};
+    CUDA_TRY(cudaLaunchKernelExC(&launch, entry_point(kernel_.function), arguments));
+    return {};
+  }
+
+  /// behind_split: the split kernel was launched just before, and may still be running when the
+  /// combine kernel's CTAs come up; they wait for it themselves.
+  Result<void> launch_combine(bool behind_split) {
+    const CombineKernel& kernel = combine_kernels()[config_.num_splits > kManyPartials ? 1 : 0];
+    const int outputs = combine_.tile_rows * (combine_.d_latent / kCombineDims);
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t launch{};
+    launch.gridDim =
+        dim3(static_cast<unsigned>((outputs + kernel.outputs() - 1) / kernel.outputs()),
+             static_cast<unsigned>(combine_.merge_count));
+    launch.blockDim = dim3(static_cast<unsigned>(kernel.threads));
+    launch.stream = stream_;
+    launch.attrs = &overlap;
+    launch.numAttrs = behind_split && overlaps_ ? 1 : 0;
+    void* arguments[] = {&combine_};
+    CUDA_TRY(cudaLaunchKernelExC(&launch, entry_point(kernel.function), arguments));
+    return {};
+  }
+
+  Problem problem_;
+  SplitKernel kernel_;
+  cudaStream_t stream_;
+  bool overlaps_;  ///< the GPU has programmatic dependent launch
+  int ctas_;
+  Buffers buffers_;
+  Config config_;
+  SplitArguments split_;
+  CombineArguments combine_;
+};
+
+Result<void> check_pages(int page_tokens) {
+  if (page_tokens >= kPageTokensMin && page_tokens <= kPageTokensMax &&
+      std::has_single_bit(static_cast<unsigned>(page_tokens))) {
+    return {};
+  }
+  return fail(ErrorKind::config, "mla_dense on CUDA takes pages of 16, 32, 64 or 128 tokens, not ",
+              page_tokens);
+}
+
+}  // namespace
+
+Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
+  if (shape.kv_dtype != KvDtype::bf16) {
+    return fail(ErrorKind::config, "mla_dense on CUDA reads bf16 caches only, not ",
+                enum_name(shape.kv_dtype));
+  }
+  if (shape.local_heads < 1 || shape.local_heads > 128) {
+    return fail(ErrorKind::config, "mla_dense takes 1 to 128 local heads, not ", shape.local_heads);
+  }
+  if (shape.query_tokens < 1 || shape.query_tokens > kQueryTokensMax) {
+    return fail(ErrorKind::config, "mla_dense on CUDA takes 1 to ", kQueryTokensMax,
+                " query tokens, not ", shape.query_tokens);
+  }
+  if (shape.batch < 1 || shape.context < 0) {
+    return fail(ErrorKind::config, "mla_dense: batch must be positive, context not negative");
+  }
+  if (split_kernels_of(shape.d_latent, shape.d_rope).empty()) {
+    return fail(ErrorKind::config, "mla_dense on CUDA has d_latent + d_rope of ",
+                supported_widths(), ", not ", shape.d_latent, " + ", shape.d_rope);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
+                                                         const BindOptions& options) {
+  TRY(mla_dense_cuda_supports(problem.shape));
+  TRY(check_pages(problem.page_tokens));
+  const Gpu gpu = TRY(current_gpu());
+  const Choice choice = TRY(choose_kernel(problem.shape, gpu.limits));
+  const TileShape& shape = choice.kernel.shape;
+  CUDA_TRY(cudaFuncSetAttribute(entry_point(choice.kernel.function),
+                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                shape.shared_bytes(choice.stages)));
+  const SplitPlan plan = plan_splits(problem, {.rows_max = shape.rows(),
+                                               .tile_tokens = shape.tokens,
+                                               .ctas = gpu.limits.sm_count * shape.ctas_per_sm,
+                                               .num_splits = options.num_splits});
+  auto* const stream = static_cast<cudaStream_t>(options.stream);
+  Buffers buffers = TRY(make_buffers(problem, plan, stream));
+  return std::make_unique<MlaDenseCuda>(problem, gpu, choice, plan, std::move(buffers), stream);
+}
+
+}  // namespace headsplit::kernels

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "kernels/kernel.h"
+
+namespace headsplit::kernels {
+
+/// Portable absorbed MLA decode on CUDA (docs/mla-dense-portable.md): sm_80 and later, mma.sync,
+/// bf16 cache in pages of 16, 32, 64 or 128 tokens, ragged lengths, up to 16 query tokens.
+Result<void> mla_dense_cuda_supports(const RankProblem& shape);
+
+/// Makes the inputs on the current device and plans the launch.  Waits for the device.
+/// Fails: config (unsupported shape or page size, no tiles fit), cuda (no GPU, out of memory).
+Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
+                                                         const BindOptions& options);
+
+}  // namespace headsplit::kernels

@@ -1,0 +1,39 @@
+#include "kernels/mla_dense/portable_kernels.h"
+#include "kernels/mla_dense/portable_split.cuh"
+
+namespace headsplit::kernels::portable {
+
+// DeepSeek-V3 and its kin.
+namespace width_512_64 {
+
+struct Rows16Tokens64 {
+  static constexpr TileShape kShape{
+      .d_latent = 512, .d_rope = 64, .groups = 1, .blocks = 1, .tokens = 64, .producer_warps = 4};
+};
+struct Rows16Tokens32 {
+  static constexpr TileShape kShape{
+      .d_latent = 512, .d_rope = 64, .groups = 1, .blocks = 1, .tokens = 32, .producer_warps = 4};
+};
+struct Rows32Tokens64 {
+  static constexpr TileShape kShape{
+      .d_latent = 512, .d_rope = 64, .groups = 2, .blocks = 1, .tokens = 64, .producer_warps = 4};
+};
+struct Rows64Tokens64 {
+  static constexpr TileShape kShape{
+      .d_latent = 512, .d_rope = 64, .groups = 2, .blocks = 2, .tokens = 64, .producer_warps = 0};
+};
+struct Rows64Tokens32 {
+  static constexpr TileShape kShape{
+      .d_latent = 512, .d_rope = 64, .groups = 2, .blocks = 2, .tokens = 32, .producer_warps = 0};
+};
+
+constexpr SplitKernel kKernels[] = {
+    split_kernel_of<Rows16Tokens64>(), split_kernel_of<Rows16Tokens32>(),
+    split_kernel_of<Rows32Tokens64>(), split_kernel_of<Rows64Tokens64>(),
+    split_kernel_of<Rows64Tokens32>()};
+
+}  // namespace width_512_64
+
+std::span<const SplitKernel> split_kernels_512_64() { return width_512_64::kKernels; }
+
+}  // namespace headsplit::kernels::portable

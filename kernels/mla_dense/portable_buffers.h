@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/device/buffer.h"
+#include "kernels/mla_dense/portable_plan.h"
+
+namespace headsplit::kernels::portable {
+
+/// Everything of a bound problem that is in device memory (shapes in portable_arguments.h).
+struct Buffers {
+  DeviceBuffer<std::uint16_t> query;
+  DeviceBuffer<std::uint16_t> cache;
+  DeviceBuffer<std::int32_t> page_table;
+  DeviceBuffer<std::int32_t> lengths;
+  DeviceBuffer<WorkItem> items;
+  DeviceBuffer<std::int32_t> item_begin;
+  DeviceBuffer<MergeItem> merges;
+  DeviceBuffer<float> output;
+  DeviceBuffer<float> lse;
+  DeviceBuffer<float> partial_output;
+  DeviceBuffer<float> partial_lse;
+
+  /// Outputs and partials become NaN.
+  Result<void> poison(cudaStream_t stream) const;
+};
+
+/// Allocates and makes random inputs; waits for them.  Fails: cuda (out of memory).
+Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream);
+
+}  // namespace headsplit::kernels::portable

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/mla_dense/portable_kernels.h"
+#include "kernels/problem.h"
+
+namespace headsplit::kernels::portable {
+
+/// What a choice of tiles depends on.
+struct GpuLimits {
+  int sm_count = 0;
+  int shared_bytes_per_cta = 0;  ///< largest that a CTA may ask for
+  int shared_bytes_per_sm = 0;
+};
+
+/// Shared memory that the driver keeps of each CTA's share.
+constexpr int kReservedSharedBytes = 1024;
+
+struct Choice {
+  SplitKernel kernel;
+  int stages = 0;
+  std::string reason;
+};
+
+/// The instantiations for these widths; empty when there are none.
+std::span<const SplitKernel> split_kernels_of(int d_latent, int d_rope);
+
+/// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32".
+std::string supported_widths();
+
+/// The smallest tile that takes all packed rows of a request, else the largest one, among those
+/// that find room for two stages; the longest step of these.
+/// Fails: config (no instantiation fits such a GPU).
+Result<Choice> choose_kernel(const RankProblem& shape, const GpuLimits& limits);
+
+}  // namespace headsplit::kernels::portable

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/json.h"
 #include "core/result.h"
@@ -16,13 +18,15 @@ struct Request {
   std::string body;
   std::string authorization;  ///< the header, or empty
   std::string accept;         ///< the header, or empty
+  std::string if_none_match;  ///< the header, or empty
 };
 
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::string allow;  ///< with 405: the methods there are
+  std::string allow;                                         ///< with 405: the methods there are
+  std::vector<std::pair<std::string, std::string>> headers;  ///< beside those of every answer
 
   bool operator==(const Response&) const = default;
 };

@@ -6,6 +6,7 @@
 #include <boost/beast/websocket/rfc6455.hpp>
 
 #include "coordinator/agent_session.h"
+#include "coordinator/event_session.h"
 #include "core/log.h"
 #include "core/version.h"
 
@@ -42,6 +43,7 @@ HttpResponse http_response(Response response, unsigned http_version, bool keep_a
   result.set(http::field::content_type, response.content_type);
   result.set("X-Content-Type-Options", "nosniff");
   if (!response.allow.empty()) result.set(http::field::allow, response.allow);
+  for (const auto& [name, value] : response.headers) result.set(name, value);
   if (response.status == 401) result.set(http::field::www_authenticate, "Bearer");
   result.keep_alive(keep_alive);
   result.body() = std::move(response.body);
@@ -69,6 +71,7 @@ Result<Request> request_of(const HttpRequest& message) {
   request.body = message.body();
   request.authorization = message[http::field::authorization];
   request.accept = message[http::field::accept];
+  request.if_none_match = message[http::field::if_none_match];
   return request;
 }
 
@@ -121,6 +124,13 @@ bool is_agent(const HttpRequest& message, const std::string& token) {
   return authorised(request, token);
 }
 
+/// Whether a follower of events may be served: other failures are answered as any request.
+bool is_follower(const HttpRequest& message, const std::string& token) {
+  if (message.method() != http::verb::get) return false;
+  const Result<Request> request = request_of(message);
+  return request && request->path == "/api/events" && authorised(*request, token);
+}
+
 /// False when no further request may follow.
 net::awaitable<bool> respond(net::ip::tcp::socket& socket, HttpResponse response) {
   Task<> writing = write_response(socket, response);
@@ -144,6 +154,10 @@ Task<> serve_connection(net::ip::tcp::socket socket, Site& site) {
     if (is_agent(message, site.token)) {
       Task<> serving = serve_agent(std::move(socket), std::move(message), site.service);
       co_return co_await std::move(serving);
+    }
+    if (is_follower(message, site.token)) {
+      Task<> following = serve_events(std::move(socket), site);
+      co_return co_await std::move(following);
     }
     net::awaitable<Response> answering = answer(message, site);
     Response response = co_await std::move(answering);

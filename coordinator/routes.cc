@@ -3,7 +3,11 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <span>
+#include <sstream>
 
+#include "coordinator/export.h"
+#include "coordinator/page_routes.h"
 #include "coordinator/sweep.h"
 #include "core/log.h"
 #include "core/token.h"
@@ -11,20 +15,6 @@
 
 namespace headsplit::coordinator {
 namespace {
-
-/// A request on its way through the table; `id` is what stood for {id}.
-struct Call {
-  Request request;
-  std::string id;
-  Site& site;
-};
-
-using Answer = net::awaitable<Response>;
-
-std::string parameter(const Request& request, const std::string& name) {
-  const auto found = request.query.find(name);
-  return found == request.query.end() ? "" : found->second;
-}
 
 Result<std::optional<std::int64_t>> integer_parameter(const Request& request,
                                                       const std::string& name) {
@@ -119,10 +109,6 @@ Answer submit_sweep(Call& call) {
   co_return json_response(201, to_json(status.value()));
 }
 
-Response no_such_sweep(const std::string& id) {
-  return error_response(404, "no sweep with the id '" + id + "'");
-}
-
 Answer show_sweep(Call& call) {
   const auto status = call.site.service.sweep(call.id);
   if (!status) co_return no_such_sweep(call.id);
@@ -135,27 +121,40 @@ Answer cancel_sweep(Call& call) {
   co_return json_response(202, to_json(call.site.service.sweep(call.id)));
 }
 
-Result<std::string> rows_text(const std::string& database, const std::string& id) {
+/// json: one list.  csv, jsonl: a file to take away.
+enum class RowsFormat { json, csv, jsonl };
+BOOST_DESCRIBE_ENUM(RowsFormat, json, csv, jsonl)
+
+Result<std::string> rows_text(const std::string& database, const RowFilter& filter,
+                              RowsFormat format) {
   const auto reader = TRY(StoreReader::open(database));
-  return json::serialize(to_json(TRY(reader->rows(RowFilter{.sweep = id})))) + "\n";
+  const std::vector<Row> rows = TRY(reader->rows(filter));
+  if (format == RowsFormat::json) return json_text(rows) + "\n";
+  std::ostringstream out;
+  export_rows(out, rows, format == RowsFormat::csv ? ExportFormat::csv : ExportFormat::jsonl);
+  return std::move(out).str();
+}
+
+std::string rows_content_type(RowsFormat format) {
+  if (format == RowsFormat::csv) return "text/csv; charset=utf-8";
+  return format == RowsFormat::jsonl ? "application/jsonl" : "application/json";
 }
 
 Answer list_rows(Call& call) {
   if (!call.site.service.sweep(call.id)) co_return no_such_sweep(call.id);
-  auto read = [&] { return rows_text(call.site.database, call.id); };
+  const std::string wanted = parameter(call.request, "format");
+  const auto format = enum_from_name<RowsFormat>(wanted.empty() ? "json" : wanted);
+  if (!format) co_return error_response(400, "format: " + format.error().message);
+  const RowFilter filter{.sweep = call.id, .point_id = parameter(call.request, "point")};
+  auto read = [&] { return rows_text(call.site.database, filter, *format); };
   net::awaitable<Result<std::string>> reading = on_thread(call.site.pool, read);
   Result<std::string> text = co_await std::move(reading);
   if (!text) co_return error_response(503, text.error().message);
   Response response;
+  response.content_type = rows_content_type(*format);
   response.body = std::move(text).value();
   co_return response;
 }
-
-struct Route {
-  const char* method;
-  const char* path;  ///< {id} stands for one segment
-  Answer (*answer)(Call&);
-};
 
 constexpr std::array kRoutes = {
     Route{"GET", "/healthz", healthz},
@@ -191,8 +190,17 @@ Response no_route(const std::string& path, const std::string& methods) {
 
 }  // namespace
 
+std::string parameter(const Request& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  return found == request.query.end() ? "" : found->second;
+}
+
+Response no_such_sweep(const std::string& id) {
+  return error_response(404, "no sweep with the id '" + id + "'");
+}
+
 bool authorised(const Request& request, const std::string& token) {
-  return token.empty() || request.path == "/healthz" ||
+  return token.empty() || request.path == "/healthz" || is_page_file(request.path) ||
          same_token(request.authorization, "Bearer " + token);
 }
 
@@ -201,16 +209,18 @@ net::awaitable<Response> handle(Request request, Site& site) {
     co_return error_response(401, "a token is needed: Authorization: Bearer TOKEN");
   }
   std::string methods;
-  for (const Route& route : kRoutes) {
-    const auto id = match(route.path, request.path);
-    if (!id) continue;
-    if (request.method != route.method) {
-      methods += (methods.empty() ? "" : ", ") + std::string(route.method);
-      continue;
+  for (const std::span<const Route> table : {std::span<const Route>(kRoutes), page_routes()}) {
+    for (const Route& route : table) {
+      const auto id = match(route.path, request.path);
+      if (!id) continue;
+      if (request.method != route.method) {
+        methods += (methods.empty() ? "" : ", ") + std::string(route.method);
+        continue;
+      }
+      Call call{std::move(request), *id, site};
+      Answer answering = route.answer(call);
+      co_return co_await std::move(answering);
     }
-    Call call{std::move(request), *id, site};
-    Answer answering = route.answer(call);
-    co_return co_await std::move(answering);
   }
   co_return no_route(request.path, methods);
 }

@@ -153,7 +153,7 @@ Result<std::int64_t> Service::join(Hello hello, AgentLink& link) {
     return admitted.error();
   }
   const std::int64_t session = ++sessions_begun_;
-  connected_[session] = Connected{&link, hello.agent.name};
+  connected_[session] = Connected{&link, hello.agent.name, Clock::now(), {}, ""};
   session_of_[hello.agent.name] = session;
   telemetry_.agent_joined(session, hello.agent, unix_now_s());
   link.send(Welcome{session, settings_.heartbeat_s, settings_.silence_limit_s});
@@ -168,11 +168,33 @@ void Service::hear(std::int64_t session, AgentMessage message) {
   if (const auto* beat = std::get_if<Heartbeat>(&message)) {
     telemetry_.heartbeat(session, *beat, unix_now_s());
   }
+  if (const auto found = connected_.find(session); found != connected_.end()) {
+    found->second.heard = Clock::now();
+    if (const auto* beat = std::get_if<Heartbeat>(&message)) found->second.heartbeat = *beat;
+  }
   if (auto* report = std::get_if<Report>(&message)) {
     apply(RowReported{session, std::move(report->row)});
   } else {
     apply(AgentSpoke{session});
   }
+}
+
+std::vector<AgentStatus> Service::agents() const {
+  std::vector<AgentStatus> all;
+  for (const AgentView& view : scheduler_.agents()) {
+    AgentStatus status;
+    static_cast<AgentView&>(status) = view;
+    if (const auto found = connected_.find(view.session); found != connected_.end()) {
+      const Connected& agent = found->second;
+      if (!view.working_on.empty()) status.working_on_label = agent.label;
+      status.heard_s_ago = std::chrono::duration<double>(Clock::now() - agent.heard).count();
+      status.sm_clock_mhz = agent.heartbeat.sm_clock_mhz;
+      status.power_w = agent.heartbeat.power_w;
+      status.temperature_c = agent.heartbeat.temperature_c;
+    }
+    all.push_back(std::move(status));
+  }
+  return all;
 }
 
 void Service::leave(std::int64_t session, const std::string& reason) {

@@ -15,6 +15,7 @@
 #include "coordinator/rate.h"
 #include "coordinator/scheduler.h"
 #include "coordinator/store.h"
+#include "coordinator/web/row_feed.h"
 #include "core/async.h"
 
 namespace headsplit::coordinator {
@@ -31,6 +32,17 @@ struct SweepStatus : SweepView {
   std::optional<double> eta_s;  ///< absent while it cannot be told
 };
 BOOST_DESCRIBE_STRUCT(SweepStatus, (SweepView), (state, rate_per_s, eta_s))
+
+/// An agent as clients see it.
+struct AgentStatus : AgentView {
+  std::string working_on_label;  ///< of the point, for people; empty when idle
+  double heard_s_ago = 0;
+  std::optional<double> sm_clock_mhz;  ///< of its latest heartbeat
+  std::optional<double> power_w;
+  std::optional<double> temperature_c;
+};
+BOOST_DESCRIBE_STRUCT(AgentStatus, (AgentView),
+                      (working_on_label, heard_s_ago, sm_clock_mhz, power_w, temperature_c))
 
 /// The coordinator without its sockets: feeds events to the scheduler and carries out its actions,
 /// with the store behind it and the agents' links before it.  Grants and acknowledgements go out
@@ -63,7 +75,7 @@ class Service {
   Result<std::int64_t> join(Hello hello, AgentLink& link);
   void hear(std::int64_t session, AgentMessage message);
   void leave(std::int64_t session, const std::string& reason);
-  std::vector<AgentView> agents() const { return scheduler_.agents(); }
+  std::vector<AgentStatus> agents() const;
 
   /// Too much waits for the disk: take no more reports just now.
   bool overloaded() const;
@@ -72,6 +84,9 @@ class Service {
 
   /// The answer to a scrape.  accept: its header of that name.
   MetricsReply metrics(const std::string& accept);
+
+  /// The rows that became durable lately.
+  const RowFeed& recent_rows() const { return recent_rows_; }
 
   /// Nothing is granted any more, agents are told to stop.
   void begin_shutdown() { apply(ShutdownBegun{}); }
@@ -88,6 +103,9 @@ class Service {
   struct Connected {
     AgentLink* link = nullptr;
     std::string agent;
+    Clock::time_point heard;
+    Heartbeat heartbeat;  ///< the latest
+    std::string label;    ///< of the point granted last
   };
 
   void apply(const Event& event);
@@ -117,6 +135,7 @@ class Service {
   std::set<PendingGrant> pending_grants_;
   std::map<std::string, RateMeter> rates_;  ///< by sweep, while it runs
   Telemetry telemetry_;
+  RowFeed recent_rows_;
   std::optional<Error> store_error_;
 };
 

@@ -47,6 +47,7 @@ void Service::carry_out(GrantLease& action) {
   Lease& lease = action.lease;
   PendingGrant grant(session, lease.sweep, lease.point_id, lease.epoch);
   const auto holder = connected_.find(session);
+  if (holder != connected_.end()) holder->second.label = point_label(lease.point);
   LeaseWrite record{lease.sweep, lease.point_id, lease.epoch,
                     holder == connected_.end() ? "" : holder->second.agent};
   pending_grants_.insert(grant);
@@ -63,6 +64,7 @@ void Service::carry_out(StoreRow& action) {
   row.counters.clear();
   auto then = [this, stored, row = std::move(row)] {
     telemetry_.row_stored(stored.sweep, row, unix_now_s());
+    recent_rows_.add(stored.sweep, row);
     rates_[stored.sweep].count(Clock::now());
     apply(stored);
   };

@@ -24,8 +24,10 @@ std::string function_before(const std::string& expr, std::size_t end) {
 }  // namespace
 
 std::vector<Selector> selectors_of(const std::string& expr) {
-  static const std::regex pattern(
-      R"(([a-z]+:(?:headsplit|process)_[\w:]+|\b(?:headsplit_|process_)\w+|\bup\b)(?:\s*\{([^}]*)\})?(?:\[([^\]]*)\])?)");
+  // A recorded name, or one of ours, or `up`; then matchers in braces, then a range.
+  const std::string name =
+      R"([a-z]+:(?:headsplit|process)_[\w:]+|\b(?:headsplit_|process_)\w+|\bup\b)";
+  const std::regex pattern("(" + name + R"()(?:\s*\{([^}]*)\})?(?:\[([^\]]*)\])?)");
   static const std::set<std::string> rates = {"rate", "irate", "increase"};
   std::vector<Selector> found;
   for (std::sregex_iterator match(expr.begin(), expr.end(), pattern), end; match != end; ++match) {

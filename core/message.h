@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/ceilings.h"
 #include "core/json.h"
 #include "core/lease.h"
 #include "core/row.h"
@@ -74,13 +75,14 @@ struct Heartbeat {
   std::optional<double> power_w;
   std::optional<double> temperature_c;
   std::optional<double> energy_j;
-  std::optional<bool> throttled;  ///< the clock is held below what was asked for
+  std::optional<bool> throttled;     ///< the clock is held below what was asked for
+  std::optional<Ceilings> ceilings;  ///< once, after they were measured; and again when anew
 
   bool operator==(const Heartbeat&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Heartbeat, (),
                       (working_on, sm_clock_mhz, memory_clock_mhz, power_w, temperature_c, energy_j,
-                       throttled))
+                       throttled, ceilings))
 
 /// Coordinator: run this.
 struct Grant {

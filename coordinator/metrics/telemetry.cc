@@ -58,6 +58,7 @@ void Telemetry::heartbeat(std::int64_t session, Heartbeat heartbeat, double unix
   if (heartbeat.throttled.value_or(false) && facts.heartbeat.throttled.value_or(false)) {
     facts.throttled_s += std::max(0.0, unix_s - facts.heartbeat_unix_s);
   }
+  if (heartbeat.ceilings) facts.ceilings = heartbeat.ceilings;
   facts.heartbeat = std::move(heartbeat);
   facts.heartbeat_unix_s = unix_s;
   facts.last_spoke_unix_s = unix_s;

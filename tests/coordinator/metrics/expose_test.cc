@@ -119,6 +119,22 @@ TEST(Metrics, SumThrottledTimeBetweenHeartbeats) {
   EXPECT_EQ(value_of(exposition, "headsplit_gpu_throttled_seconds_total"), 2.5);
 }
 
+TEST(Metrics, KeepTheCeilingsThatAnAgentToldOnce) {
+  Telemetry telemetry;
+  const AgentView view = agent(1, "node1-0");
+  telemetry.agent_joined(1, view.agent, 100);
+  Heartbeat heartbeat;
+  heartbeat.ceilings = Ceilings{.read_gbps = 4000, .bf16_tflops = 800};
+  telemetry.heartbeat(1, heartbeat, 101);
+  telemetry.heartbeat(1, Heartbeat(), 102);
+  const Exposition exposition = expose(telemetry.input(moment_with({view})));
+  EXPECT_EQ(value_of(exposition, "headsplit_agent_read_ceiling_bytes_per_second"), 4e12);
+  EXPECT_EQ(value_of(exposition, "headsplit_agent_ceiling_flops_per_second", {{"dtype", "bf16"}}),
+            8e14);
+  EXPECT_FALSE(
+      value_of(exposition, "headsplit_agent_ceiling_flops_per_second", {{"dtype", "fp8"}}));
+}
+
 TEST(Metrics, MakeIntensityARatioOfCounters) {
   Telemetry telemetry;
   telemetry.row_stored("p2", counted_row(4, 200), 100);

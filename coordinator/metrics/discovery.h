@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coordinator/scheduler.h"
+#include "core/json.h"
+
+/// Answers of GET /sd, in the form of Prometheus' HTTP service discovery: the whole list each time,
+/// [] when there is nothing.  Source: prometheus/docs, http_sd.md.
+namespace headsplit::coordinator {
+
+/// The coordinator itself, which exports everything there is of agents too.  host: as the caller
+/// addressed it (its Host header); [] when that is no host with an optional port.
+json::array coordinator_targets(const std::string& host);
+
+/// The nodes of connected agents, each once, with `port`: for exporters that run beside agents.
+/// Agents themselves listen on nothing.
+json::array node_targets(const std::vector<AgentView>& agents, int port);
+
+}  // namespace headsplit::coordinator

@@ -104,11 +104,16 @@ Task<> Dialogue::send() {
 }
 
 Task<> Dialogue::send_heartbeats(double interval_s) {
+  std::optional<Ceilings> told;
   while (true) {
     co_await sleep_for(seconds(interval_s));
     if (outbox_.size() >= kOutboxForHeartbeats) continue;
     Heartbeat heartbeat;
     heartbeat.working_on = measurer_.working_on();
+    if (told != measurer_.ceilings()) {
+      told = measurer_.ceilings();
+      heartbeat.ceilings = told;
+    }
     post(AgentMessage(std::move(heartbeat)));
   }
 }

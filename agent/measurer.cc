@@ -44,6 +44,7 @@ Task<> Measurer::start_worker() {
     co_return device.error();
   }
   device_ = device.value();
+  ceilings_ = worker_->ceilings();
   co_return Result<>();
 }
 

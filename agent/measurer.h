@@ -43,6 +43,9 @@ class Measurer {
   /// Point id, or empty when idle.
   std::string working_on() const;
 
+  /// Of the device, measured when its worker started.
+  const std::optional<Ceilings>& ceilings() const { return ceilings_; }
+
   /// Serves leases until cancelled.  Fails: io, when a new worker cannot be had several times.
   Task<> run();
 
@@ -67,6 +70,7 @@ class Measurer {
   net::experimental::channel<void(boost::system::error_code)> taken_;
   std::unique_ptr<WorkerProcess> worker_;
   DeviceInfo device_;
+  std::optional<Ceilings> ceilings_;
   std::optional<Lease> next_;
   std::optional<Lease> current_;
   Clock::time_point taken_at_;  ///< of `next_`, or of `current_`

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "agent/derive_figures.h"
 #include "agent/stopping.h"
 #include "core/stats.h"
 #include "core/version.h"
@@ -140,32 +141,15 @@ Result<void> count_work(Device& device, BoundKernel& kernel, const Lease& lease,
   row.dram_bytes_written = counts.dram_bytes_written;
   row.tensor_ops = counts.tensor_ops;
   row.l2_bytes = counts.l2_bytes;
+  row.l2_hit_ratio = counts.l2_hit_ratio;
+  row.tensor_active_ratio = counts.tensor_active_ratio;
+  row.occupancy = counts.occupancy;
   row.counters = counts.all;
   row.counters_reason = counts.reason;
   return {};
 }
 
-void derive(const kernels::Work& work, Row& row) {
-  row.flops = work.flops;
-  row.kv_bytes_model = work.kv_bytes;
-  row.qo_bytes_model = work.qo_bytes;
-  row.hbm_bytes_model = work.hbm_bytes();
-  const double seconds = *row.time_us * 1e-6;
-  if (seconds > 0) {
-    row.tflops = work.flops / seconds * 1e-12;
-    row.gbps = work.hbm_bytes() / seconds * 1e-9;
-  }
-  if (work.hbm_bytes() > 0) row.intensity_model = work.flops / work.hbm_bytes();
-  if (row.dram_bytes_read && row.dram_bytes_written) {
-    const double counted_bytes = *row.dram_bytes_read + *row.dram_bytes_written;
-    if (counted_bytes > 0) {
-      row.intensity_measured = work.flops / counted_bytes;
-      row.intensity_source = Provenance::measured;
-    }
-  }
-}
-
-Result<void> measure(Device& device, const Lease& lease, Row& row) {
+Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& lease, Row& row) {
   const Stopwatch watch;
   const Problem problem = kernels::make_problem(lease.problem, lease.seed);
   const auto kernel = TRY(device.bind(lease.point.kernel, problem));
@@ -180,17 +164,17 @@ Result<void> measure(Device& device, const Lease& lease, Row& row) {
   TRY(time_kernel(device, *kernel, lease, row));
   TRY(time_parts(device, *kernel, lease, row));
   TRY(count_work(device, *kernel, lease, row));
-  derive(kernels::work(problem), row);
+  derive_figures(kernels::work(problem), ceilings, row);
   return {};
 }
 
 }  // namespace
 
-Row run_point(Device& device, const Lease& lease) {
+Row run_point(Device& device, const Ceilings& ceilings, const Lease& lease) {
   const Stopwatch watch;
   Row row = started_row(device.info(), lease);
   Result<void> outcome = check_memory(device.info(), lease.problem);
-  if (outcome) outcome = measure(device, lease, row);
+  if (outcome) outcome = measure(device, ceilings, lease, row);
   if (outcome) {
     row.status = Status::ok;
   } else {

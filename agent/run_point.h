@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/device.h"
+#include "core/ceilings.h"
 #include "core/lease.h"
 #include "core/row.h"
 
@@ -9,6 +10,7 @@ namespace headsplit::agent {
 /// The measuring protocol, start to end: prepare, verify, warm up, time, count, summarise
 /// (design.md section 7).  Always gives a row: what cannot run is `skipped`, what goes wrong is
 /// `failed`, each with the reason.  Blocks; one thread; no coroutine crosses it.
-Row run_point(Device& device, const Lease& lease);
+/// ceilings: of this device; absent ones leave the figures that rest on them absent.
+Row run_point(Device& device, const Ceilings& ceilings, const Lease& lease);
 
 }  // namespace headsplit::agent

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "agent/ceilings.h"
 #include "agent/identity.h"
 #include "agent/run_point.h"
 #include "agent/worker.h"
@@ -39,6 +40,15 @@ Result<std::unique_ptr<Device>> prepared_device(const WorkerOptions& options) {
   return open_device(options.backend);
 }
 
+/// What the device reaches at best, or a note of why that could not be measured: rows are worth
+/// having without a roof.
+Ceilings ceilings_of(Device& device) {
+  auto ceilings = measure_ceilings(device);
+  if (ceilings) return std::move(ceilings).value();
+  log_line(LogLevel::warn, "worker", "no ceilings", log_field("reason", ceilings.error().message));
+  return {.reason = ceilings.error().message};
+}
+
 /// Where leases come from.  Fails: io (names the file).
 Result<int> input_of(const WorkerOptions& options) {
   if (options.lease_file.empty()) return STDIN_FILENO;
@@ -58,8 +68,11 @@ ExitCode run_worker(const WorkerOptions& options) {
   }
   const auto device = prepared_device(options);
   WorkerGreeting greeting;
+  Ceilings ceilings;
   if (device) {
     greeting.device = device.value()->info();
+    ceilings = ceilings_of(*device.value());
+    greeting.ceilings = ceilings;
   } else {
     greeting.error = device.error().message;
     log_line(LogLevel::error, "worker", "no device", log_field("reason", greeting.error));
@@ -68,8 +81,9 @@ ExitCode run_worker(const WorkerOptions& options) {
     return ExitCode::failed;
   }
   if (!device) return ExitCode::failed;
-  return serve_leases(in_fd.value(), out_fd,
-                      [&](const Lease& lease) { return run_point(*device.value(), lease); });
+  return serve_leases(in_fd.value(), out_fd, [&](const Lease& lease) {
+    return run_point(*device.value(), ceilings, lease);
+  });
 }
 
 }  // namespace headsplit::agent

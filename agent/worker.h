@@ -5,6 +5,7 @@
 #include <string>
 
 #include "agent/device.h"
+#include "core/ceilings.h"
 #include "core/exit_code.h"
 #include "core/lease.h"
 #include "core/row.h"
@@ -16,11 +17,12 @@ namespace headsplit::agent {
 /// First line of a worker: its device, or why it has none.
 struct WorkerGreeting {
   std::optional<DeviceInfo> device;
+  std::optional<Ceilings> ceilings;
   std::string error;
 
   bool operator==(const WorkerGreeting&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(WorkerGreeting, (), (device, error))
+BOOST_DESCRIBE_STRUCT(WorkerGreeting, (), (device, ceilings, error))
 
 /// Measures one lease; blocks.
 using RunLease = std::function<Row(const Lease&)>;

@@ -74,6 +74,7 @@ Task<DeviceInfo> WorkerProcess::greeting(Duration limit) {
   const auto greeting = value_from_text<WorkerGreeting>(line.value());
   if (!greeting) co_return within_context("worker", greeting.error());
   if (!greeting->device) co_return fail(ErrorKind::config, greeting->error);
+  ceilings_ = greeting->ceilings;
   co_return *greeting->device;
 }
 

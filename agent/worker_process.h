@@ -1,11 +1,13 @@
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/device.h"
 #include "core/async.h"
+#include "core/ceilings.h"
 #include "core/child_process.h"
 #include "core/lease.h"
 #include "core/row.h"
@@ -30,6 +32,9 @@ class WorkerProcess {
   /// The first line of the worker.  Fails: also config, with the worker's own reason.
   Task<DeviceInfo> greeting(Duration limit);
 
+  /// What the greeting said of the device's ceilings.
+  const std::optional<Ceilings>& ceilings() const { return ceilings_; }
+
   /// The row of a lease.
   Task<Row> run(const Lease& lease, Duration limit);
 
@@ -53,6 +58,7 @@ class WorkerProcess {
   net::posix::stream_descriptor to_worker_;
   net::posix::stream_descriptor from_worker_;
   std::string received_;
+  std::optional<Ceilings> ceilings_;
 };
 
 }  // namespace headsplit::agent

@@ -129,15 +129,17 @@ struct RowDerived {
   std::optional<double> intensity_measured;  ///< flops / DRAM bytes counted
   Provenance intensity_source = Provenance::model;
   std::optional<double> tflops;
-  std::optional<double> gbps;  ///< hbm_bytes_model over time
-  std::optional<double> roofline_fraction;
+  std::optional<double> gbps;                   ///< hbm_bytes_model over time
+  std::optional<double> read_ceiling_gbps;      ///< this very device's streaming read
+  std::optional<double> matmul_ceiling_tflops;  ///< its dense matmul (GPU: bf16; CPU: sgemm)
+  std::optional<double> roofline_fraction;  ///< least time on those ceilings over the time taken
   Limiter limiter = Limiter::unknown;
 
   bool operator==(const RowDerived&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RowDerived, (),
                       (intensity_model, intensity_measured, intensity_source, tflops, gbps,
-                       roofline_fraction, limiter))
+                       read_ceiling_gbps, matmul_ceiling_tflops, roofline_fraction, limiter))
 
 /// How the kernel ran.
 struct RowConfig {

@@ -7,6 +7,8 @@
 namespace headsplit::agent {
 namespace {
 
+const Ceilings kCeilings{.read_gbps = 100, .bf16_tflops = 1};
+
 Lease small_lease() {
   Lease lease;
   lease.point = {.layout = {.tp = 4}, .batch = 2, .context = 64};
@@ -19,7 +21,7 @@ Lease small_lease() {
 
 Row run_with(FakeDevice::Script script, const Lease& lease = small_lease()) {
   FakeDevice device(std::move(script));
-  return run_point(device, lease);
+  return run_point(device, kCeilings, lease);
 }
 
 TEST(RunPoint, ReportsTheMedianOfVerifiedLaunches) {
@@ -42,6 +44,22 @@ TEST(RunPoint, DerivesIntensityAndRatesFromTheFormula) {
   EXPECT_DOUBLE_EQ(*row.hbm_bytes_model, 2.0 * 64 * 1152 + 2 * 2 * 1088 * 2);
   EXPECT_DOUBLE_EQ(*row.intensity_model, *row.flops / *row.hbm_bytes_model);
   EXPECT_DOUBLE_EQ(*row.gbps, *row.hbm_bytes_model / 100e-6 * 1e-9);
+}
+
+TEST(RunPoint, PutsTheTimeBesideTheDevicesOwnRoof) {
+  const Row row = run_with({});
+  EXPECT_EQ(row.read_ceiling_gbps, 100);
+  EXPECT_EQ(row.matmul_ceiling_tflops, 1);
+  const double least_s = std::max(*row.hbm_bytes_model / 100e9, *row.flops / 1e12);
+  EXPECT_DOUBLE_EQ(*row.roofline_fraction, least_s / 100e-6);
+  EXPECT_EQ(row.limiter, Limiter::overhead);  // 2 % of the roof
+}
+
+TEST(RunPoint, NamesTheResourceThatLimits) {
+  const Row row = run_with({.time_us = [](int) { return 2.0; }});
+  EXPECT_EQ(row.limiter, Limiter::memory);
+  const Row counted = run_with({.time_us = [](int) { return 2.0; }, .counts = {.tensor_ops = 2e6}});
+  EXPECT_EQ(counted.limiter, Limiter::tensor);  // padded rows keep the tensor pipe busy
 }
 
 TEST(RunPoint, TakesMeasuredIntensityFromCountersAndSaysSo) {

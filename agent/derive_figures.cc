@@ -1,0 +1,57 @@
+#include "agent/derive_figures.h"
+
+#include <algorithm>
+
+namespace headsplit::agent {
+namespace {
+
+/// Below this share of both ceilings a kernel is held back by neither.
+constexpr double kLimiterShareMin = 0.5;
+
+std::optional<double> counted_bytes(const Row& row) {
+  if (!row.dram_bytes_read || !row.dram_bytes_written) return std::nullopt;
+  return *row.dram_bytes_read + *row.dram_bytes_written;
+}
+
+void derive_intensity(const kernels::Work& work, Row& row) {
+  if (work.hbm_bytes() > 0) row.intensity_model = work.flops / work.hbm_bytes();
+  const auto bytes = counted_bytes(row);
+  if (bytes && *bytes > 0) {
+    row.intensity_measured = work.flops / *bytes;
+    row.intensity_source = Provenance::measured;
+  }
+}
+
+void derive_roofline(const kernels::Work& work, const Ceilings& ceilings, double seconds,
+                     Row& row) {
+  row.read_ceiling_gbps = ceilings.read_gbps;
+  row.matmul_ceiling_tflops = ceilings.bf16_tflops ? ceilings.bf16_tflops : ceilings.fp32_tflops;
+  if (!row.read_ceiling_gbps || !row.matmul_ceiling_tflops) return;
+  const double memory_rate = *row.read_ceiling_gbps * 1e9 * seconds;
+  const double tensor_rate = *row.matmul_ceiling_tflops * 1e12 * seconds;
+  row.roofline_fraction = std::max(work.hbm_bytes() / memory_rate, work.flops / tensor_rate);
+  const double memory_share = counted_bytes(row).value_or(work.hbm_bytes()) / memory_rate;
+  const double tensor_share = row.tensor_ops.value_or(work.flops) / tensor_rate;
+  if (std::max(memory_share, tensor_share) < kLimiterShareMin) {
+    row.limiter = Limiter::overhead;
+  } else {
+    row.limiter = memory_share >= tensor_share ? Limiter::memory : Limiter::tensor;
+  }
+}
+
+}  // namespace
+
+void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Row& row) {
+  row.flops = work.flops;
+  row.kv_bytes_model = work.kv_bytes;
+  row.qo_bytes_model = work.qo_bytes;
+  row.hbm_bytes_model = work.hbm_bytes();
+  derive_intensity(work, row);
+  const double seconds = row.time_us.value_or(0) * 1e-6;
+  if (seconds <= 0) return;
+  row.tflops = work.flops / seconds * 1e-12;
+  row.gbps = work.hbm_bytes() / seconds * 1e-9;
+  derive_roofline(work, ceilings, seconds, row);
+}
+
+}  // namespace headsplit::agent

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "core/ceilings.h"
+#include "core/row.h"
+#include "kernels/problem.h"
+
+namespace headsplit::agent {
+
+/// Fills a timed row with what follows from its time, its work and the device's ceilings: rates,
+/// intensity by formula and by counters, roofline fraction and limiter.
+///   roofline fraction = max(flops / matmul ceiling, HBM bytes / read ceiling) / time
+/// The limiter is the resource of that maximum, or `overhead` when neither reaches half of its
+/// ceiling.  Counted bytes and operations (padding included) are used where there are any.
+void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Row& row);
+
+}  // namespace headsplit::agent

@@ -88,7 +88,7 @@ Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filena
 Result<Sweep> read_sweep(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
-    return fail(ErrorKind::io, path, ": cannot be read; expected a sweep file (YAML)");
+    return fail(ErrorKind::config, path, ": cannot be read; expected a sweep file (YAML)");
   }
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   return sweep_from_yaml(text, path);

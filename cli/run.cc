@@ -105,6 +105,11 @@ Result<ExitCode> run(Options options) {
     if (error) return fail(ErrorKind::config, options.out, ": ", error.message());
   }
   options.fleet.log_file = options.fleet.database + ".log";
+  const fs::path folder = fs::path(options.fleet.database).parent_path();
+  if (!folder.empty() && !fs::is_directory(folder)) {
+    return fail(ErrorKind::config, options.fleet.database, ": there is no folder ",
+                folder.string());
+  }
   catch_interrupts();
   Fleet fleet = TRY(Fleet::start(options.fleet));
   auto code = run_on(fleet, sweep, options);

@@ -9,6 +9,8 @@ namespace {
 
 constexpr int kRanksMax = 1 << 16;
 constexpr int kWidthMax = 1 << 20;  // of a model's heads, layers and widths
+/// What stands before the file of a kernel plug-in (docs/plugins.md).
+constexpr std::string_view kPluginPrefix = "plugin:";
 
 /// A model that came as a map has been through no reader: its sizes are checked here.
 Result<void> check_model(const YamlValue& value, const tp::Model& model) {
@@ -110,8 +112,11 @@ Result<std::vector<std::string>> read_kernels(const YamlValue& value) {
   return value.list_of<std::string>([](const YamlValue& entry) -> Result<std::string> {
     const std::string name = TRY(entry.word());
     const auto& legal = sweep_kernels();
+    // A plug-in's file is looked for by the agents that run it.
+    if (name.starts_with(kPluginPrefix) && name.size() > kPluginPrefix.size()) return name;
     if (std::find(legal.begin(), legal.end(), name) != legal.end()) return name;
-    return entry.error("unknown kernel '" + name + "'" + did_you_mean(name, legal));
+    return entry.error("unknown kernel '" + name + "'" + did_you_mean(name, legal) +
+                       ", plugin:FILE");
   });
 }
 

@@ -44,6 +44,12 @@ seed: 18446744073709551615
   EXPECT_EQ(sweep.seed, 18446744073709551615u);
 }
 
+TEST(Sweep, LeavesPluginFilesToTheAgentsThatRunThem) {
+  const std::vector<std::string> both = {"mla_dense", "plugin:libmine.so"};
+  EXPECT_EQ(sweep_of("name: a\nkernels: [mla_dense, plugin:libmine.so]").kernels, both);
+  EXPECT_NE(error_of("name: a\nkernels: ['plugin:']").find("unknown kernel"), std::string::npos);
+}
+
 TEST(Sweep, TakesAScalarWhereAListIsMeant) {
   EXPECT_EQ(sweep_of("name: a\nkernels: mla_dense\ntp: 2\naxes: {batch: 64, l2: warm}"),
             sweep_of("name: a\nkernels: [mla_dense]\nlayouts: [{tp: 2}]\n"
@@ -151,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "s.yaml:1:18: axes.kv_dtype: 'fp16' is not one of: bf16, fp8"},
         BadSweep{"Kernel", "kernels: mla_dens",
                  "s.yaml:1:10: kernels: unknown kernel 'mla_dens'; did you mean 'mla_dense'? "
-                 "Legal: mla_dense"},
+                 "Legal: mla_dense, plugin:FILE"},
         BadSweep{"Boolean", "measure: {counters: maybe}",
                  "s.yaml:1:21: measure.counters: 'maybe'; legal: true, false"},
         BadSweep{"Noise", "measure: {max_noise: nan}",

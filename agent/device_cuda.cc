@@ -89,6 +89,8 @@ class CudaDevice final : public Device {
 
   Result<std::vector<double>> time_us(kernels::BoundKernel& kernel, kernels::Part part, L2 l2,
                                       int launches) override {
+    // The counters of the next launch are programmed in the background: not beside a held stream.
+    if (counters_ && *counters_) (*counters_)->settle();
     return timer_.time_us(kernel, part, l2, launches);
   }
 

@@ -87,7 +87,7 @@ const std::vector<std::string>& sweep_kernels();
 /// heads, more than kPointsMax points).
 Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filename);
 
-/// The sweep of a file.  Fails: io (cannot be read), and as sweep_from_yaml.
+/// The sweep of a file.  Fails: config (cannot be read), and as sweep_from_yaml.
 Result<Sweep> read_sweep(const std::string& path);
 
 /// The sweep as one line of JSON, canonical and whole: the model and all defaults are in it.  This

@@ -9,8 +9,7 @@
  * Functions return 0 for success.  Anything else is a failure, with a text in `why` (at most
  * `why_bytes` bytes, the final 0 included), which ends up in the row.
  */
-#ifndef HEADSPLIT_KERNEL_H
-#define HEADSPLIT_KERNEL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -101,5 +100,3 @@ const headsplit_kernel* headsplit_kernel_describe(void);
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* HEADSPLIT_KERNEL_H */

@@ -17,9 +17,11 @@ using kernels::BoundKernel;
 using kernels::Part;
 using kernels::Problem;
 
-/// Rows compared with the fp64 reference before a point is timed.  Each costs one pass over a
-/// request's context, so large problems are sampled.
-constexpr double kReferenceTokenBudget = 1 << 18;
+/// Cached tokens of the requests whose rows are compared with the fp64 reference before a point is
+/// timed: making them costs about a microsecond each, so large problems are sampled.
+constexpr double kReferenceTokenBudget = 1 << 15;
+constexpr double kReferenceRequestsMin = 2;
+constexpr double kReferenceRowsOfRequest = 4;
 constexpr int kWarmLaunches = 5;
 constexpr int kPartLaunches = 5;
 
@@ -64,7 +66,8 @@ Result<void> verify_once(BoundKernel& kernel, const Problem& problem, Row& row) 
   TRY(kernel.poison());
   TRY(kernel.launch(Part::all));
   const double context = std::max<double>(1, static_cast<double>(problem.shape.context));
-  const auto rows_max = static_cast<std::int64_t>(std::max(4.0, kReferenceTokenBudget / context));
+  const double requests = std::max(kReferenceRequestsMin, kReferenceTokenBudget / context);
+  const auto rows_max = static_cast<std::int64_t>(requests * kReferenceRowsOfRequest);
   const auto verification = TRY(kernels::verify(kernel, problem, rows_max));
   row.error_vs_reference = verification.worst;
   row.verify_s = watch.seconds();

@@ -30,6 +30,10 @@ struct Problem {
   std::int64_t rows() const {
     return std::int64_t{1} * shape.batch * shape.query_tokens * shape.local_heads;
   }
+  /// The request that an output row belongs to.
+  int request_of(std::int64_t row) const {
+    return static_cast<int>(row / (std::int64_t{1} * shape.query_tokens * shape.local_heads));
+  }
   std::int64_t length_sum() const;
   /// KV tokens that query token `token` of `request` attends to.
   std::int32_t attended(int request, int token) const;

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "kernels/cpu/thread_pool.h"
 #include "kernels/mla_dense/reference.h"
 #include "kernels/random_value.h"
 
@@ -46,25 +47,62 @@ RowError compare(const OutputRow& row, const ReferenceRow& reference, const Tole
   return error;
 }
 
-/// The rows to check, ascending: the first, the last, and one from each equal part between.
+/// Rows checked of each sampled request: its keys are made once and serve them all.
+constexpr std::int64_t kRowsOfRequest = 4;
+
+/// One number from each of `count` equal parts of 0..total-1, ascending; the first is 0, the last
+/// total - 1.  stream: keeps draws for different purposes apart.
+std::vector<std::int64_t> spread(std::int64_t total, std::int64_t count, std::uint64_t seed,
+                                 std::uint64_t stream) {
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 0; i < std::min(count, total); ++i) {
+    const std::int64_t low = total * i / std::min(count, total);
+    const std::int64_t width = total * (i + 1) / std::min(count, total) - low;
+    const std::uint64_t key = ~((stream << 32) + static_cast<std::uint64_t>(i));
+    const std::uint64_t bits = random_bits(seed, Tensor::query, key);
+    numbers.push_back(low + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(width)));
+  }
+  numbers.front() = 0;
+  if (numbers.size() > 1) numbers.back() = total - 1;
+  return numbers;
+}
+
+/// The rows to check, ascending: some of each of some requests, the very first and last included.
 std::vector<std::int64_t> sampled_rows(const Problem& problem, std::int64_t rows_max) {
   const std::int64_t rows = problem.rows();
+  if (rows_max <= 0 || rows <= rows_max) return spread(rows, rows, problem.seed, 0);
+  const std::int64_t of_request = rows / problem.shape.batch;
+  const std::int64_t wanted =
+      std::max(std::min<std::int64_t>(rows_max, 2), rows_max / kRowsOfRequest);
+  const std::int64_t requests = std::min<std::int64_t>(wanted, problem.shape.batch);
+  const std::int64_t each = rows_max / requests;
   std::vector<std::int64_t> sample;
-  if (rows_max <= 0 || rows <= rows_max) {
-    sample.resize(static_cast<std::size_t>(rows));
-    std::iota(sample.begin(), sample.end(), std::int64_t{0});
-    return sample;
+  for (const std::int64_t request : spread(problem.shape.batch, requests, problem.seed, 0)) {
+    const auto stream = static_cast<std::uint64_t>(request) + 1;
+    for (const std::int64_t row : spread(of_request, each, problem.seed, stream)) {
+      sample.push_back(request * of_request + row);
+    }
   }
-  for (std::int64_t i = 0; i < rows_max; ++i) {
-    const std::int64_t low = rows * i / rows_max;
-    const std::int64_t width = rows * (i + 1) / rows_max - low;
-    const std::uint64_t bits =
-        random_bits(problem.seed, Tensor::query, ~static_cast<std::uint64_t>(i));
-    sample.push_back(low + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(width)));
-  }
-  sample.front() = 0;
-  if (rows_max > 1) sample.back() = rows - 1;
   return sample;
+}
+
+/// The error of each row, in order.  Rows of one request share its keys.
+std::vector<RowError> errors_of(const Problem& problem, std::span<const std::int64_t> rows,
+                                std::span<const OutputRow> outputs, const Tolerance& allowed) {
+  ThreadPool pool(available_threads());
+  std::vector<RowError> errors(rows.size());
+  for (std::size_t begin = 0; begin < rows.size();) {
+    const int request = problem.request_of(rows[begin]);
+    std::size_t end = begin;
+    while (end < rows.size() && problem.request_of(rows[end]) == request) ++end;
+    const ReferenceKeys keys = reference_keys(problem, request, pool);
+    pool.for_each(static_cast<int>(end - begin), [&](int offset, int) {
+      const std::size_t i = begin + static_cast<std::size_t>(offset);
+      errors[i] = compare(outputs[i], mla_dense_reference(problem, keys, rows[i]), allowed);
+    });
+    begin = end;
+  }
+  return errors;
 }
 
 Error mismatch(const Verification& result, const RowError& error) {
@@ -92,17 +130,19 @@ Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::in
     return fail(ErrorKind::mismatch, "asked for ", rows.size(), " output rows, got ",
                 outputs.size());
   }
-  Verification result{.rows_checked = static_cast<std::int64_t>(rows.size())};
-  RowError worst;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (outputs[i].values.size() != width) {
       return fail(ErrorKind::mismatch, "row ", rows[i], " has ", outputs[i].values.size(),
                   " values, not ", width);
     }
-    const RowError error = compare(outputs[i], mla_dense_reference(problem, rows[i]), allowed);
-    if (result.worst_row >= 0 && error.worst <= worst.worst) continue;
-    worst = error;
-    result.worst = error.worst;
+  }
+  Verification result{.rows_checked = static_cast<std::int64_t>(rows.size())};
+  RowError worst;
+  const auto errors = errors_of(problem, rows, outputs, allowed);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (result.worst_row >= 0 && errors[i].worst <= worst.worst) continue;
+    worst = errors[i];
+    result.worst = errors[i].worst;
     result.worst_row = rows[i];
   }
   if (worst.worst > 1) return mismatch(result, worst);

@@ -27,7 +27,8 @@ struct Verification {
 };
 
 /// Compare output rows of the last launch with the fp64 reference.  At most `rows_max` rows are
-/// checked: the first, the last, and the others spread by the seed; 0 checks all.
+/// checked: a few of each of some requests, the very first and last included, the others spread by
+/// the seed; 0 checks all.
 /// Fails: mismatch when the worst is above 1 (says which row, and both values).
 Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::int64_t rows_max);
 

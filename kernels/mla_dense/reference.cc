@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
+#include "core/check.h"
 #include "kernels/bf16.h"
 #include "kernels/e4m3.h"
 
 namespace headsplit::kernels {
+
+using std::size_t;
 
 float query_value(const Problem& problem, std::int64_t index) {
   return round_to_bf16(
@@ -29,43 +33,65 @@ float cache_value(const Problem& problem, std::int64_t page, int slot, int dim) 
   return e4m3_value(e4m3_bits(value / scale)) * scale;
 }
 
-ReferenceRow mla_dense_reference(const Problem& problem, std::int64_t row) {
-  const RankProblem& shape = problem.shape;
-  const std::int64_t rows_a_request = std::int64_t{1} * shape.query_tokens * shape.local_heads;
-  const int request = static_cast<int>(row / rows_a_request);
-  const int query_token = static_cast<int>(row % rows_a_request / shape.local_heads);
-  const int tokens = problem.attended(request, query_token);
+ReferenceKeys reference_keys(const Problem& problem, int request, ThreadPool& pool) {
+  const int d_qk = problem.shape.d_qk();
+  const int tokens = problem.lengths[size_t(request)];
+  ReferenceKeys keys{.request = request,
+                     .values = std::vector<float>(size_t(tokens) * size_t(d_qk))};
+  const int pages = (tokens + problem.page_tokens - 1) / problem.page_tokens;
+  pool.for_each(pages, [&](int table_column, int) {
+    const auto table_index = std::int64_t{request} * problem.pages_per_request + table_column;
+    const auto page = problem.page_table[size_t(table_index)];
+    const int first = table_column * problem.page_tokens;
+    const int slots = std::min(problem.page_tokens, tokens - first);
+    float* value = keys.values.data() + size_t(first) * size_t(d_qk);
+    for (int slot = 0; slot < slots; ++slot) {
+      for (int d = 0; d < d_qk; ++d) *value++ = cache_value(problem, page, slot, d);
+    }
+  });
+  return keys;
+}
 
-  ReferenceRow out{.values = std::vector<double>(static_cast<std::size_t>(shape.d_latent)),
+ReferenceRow mla_dense_reference(const Problem& problem, const ReferenceKeys& keys,
+                                 std::int64_t row) {
+  const RankProblem& shape = problem.shape;
+  const auto d_qk = size_t(shape.d_qk());
+  const auto d_latent = size_t(shape.d_latent);
+  CHECK(problem.request_of(row) == keys.request);
+  const int query_token =
+      static_cast<int>(row / shape.local_heads % std::int64_t{shape.query_tokens});
+  const auto tokens = size_t(problem.attended(keys.request, query_token));
+
+  ReferenceRow out{.values = std::vector<double>(d_latent),
                    .lse = -std::numeric_limits<double>::infinity()};
   if (tokens == 0) return out;
 
-  std::vector<double> q;
-  for (int d = 0; d < shape.d_qk(); ++d) q.push_back(query_value(problem, row * shape.d_qk() + d));
-
-  std::vector<std::vector<double>> k(static_cast<std::size_t>(tokens));
-  std::vector<double> s;
-  for (int j = 0; j < tokens; ++j) {
-    const auto table_index =
-        std::int64_t{request} * problem.pages_per_request + j / problem.page_tokens;
-    const auto page = problem.page_table[static_cast<std::size_t>(table_index)];
-    double dot = 0;
-    for (int d = 0; d < shape.d_qk(); ++d) {
-      k[size_t(j)].push_back(cache_value(problem, page, j % problem.page_tokens, d));
-      dot += q[size_t(d)] * k[size_t(j)].back();
-    }
-    s.push_back(double{problem.softmax_scale} * dot);
+  std::vector<double> q(d_qk);
+  for (size_t d = 0; d < d_qk; ++d) {
+    q[d] = query_value(problem, row * shape.d_qk() + static_cast<std::int64_t>(d));
   }
-
+  std::vector<double> s(tokens);
+  for (size_t j = 0; j < tokens; ++j) {
+    const float* k = keys.values.data() + j * d_qk;
+    double dot = 0;
+    for (size_t d = 0; d < d_qk; ++d) dot += q[d] * k[d];
+    s[j] = double{problem.softmax_scale} * dot;
+  }
   const double s_max = *std::max_element(s.begin(), s.end());
   double sum = 0;
   for (const double score : s) sum += std::exp(score - s_max);
   out.lse = s_max + std::log(sum);
-  for (int j = 0; j < tokens; ++j) {
-    const double p = std::exp(s[size_t(j)] - out.lse);
-    for (int d = 0; d < shape.d_latent; ++d) out.values[size_t(d)] += p * k[size_t(j)][size_t(d)];
+  for (size_t j = 0; j < tokens; ++j) {
+    const float* k = keys.values.data() + j * d_qk;
+    const double p = std::exp(s[j] - out.lse);
+    for (size_t d = 0; d < d_latent; ++d) out.values[d] += p * k[d];
   }
   return out;
+}
+
+ReferenceRow mla_dense_reference(const Problem& problem, std::int64_t row) {
+  ThreadPool alone(1);
+  return mla_dense_reference(problem, reference_keys(problem, problem.request_of(row), alone), row);
 }
 
 }  // namespace headsplit::kernels

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cpu/thread_pool.h"
 #include "kernels/problem.h"
 
 namespace headsplit::kernels {
@@ -16,6 +17,17 @@ struct ReferenceRow {
   double lse = 0;
 };
 ReferenceRow mla_dense_reference(const Problem& problem, std::int64_t row);
+
+/// The cache rows of one request in token order, made once for all of its output rows.
+struct ReferenceKeys {
+  int request = 0;
+  std::vector<float> values;  ///< [length, d_qk]
+};
+ReferenceKeys reference_keys(const Problem& problem, int request, ThreadPool& pool);
+
+/// The same row from keys at hand.  row: one of `keys.request`.
+ReferenceRow mla_dense_reference(const Problem& problem, const ReferenceKeys& keys,
+                                 std::int64_t row);
 
 /// The stored value of query and cache elements: random_value rounded to bf16 (or to the FP8
 /// cache's precision).  Kernels fill their inputs with exactly these.

@@ -88,14 +88,16 @@ void note_state(Device& device, Row& row) {
 
 Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
   const std::optional<double> energy_before_j = device.state().energy_j;
-  StopDecision decision = should_stop(row.samples_us, lease.measure);
+  const Stopwatch watch;
+  StopDecision decision = should_stop(row.samples_us, 0, lease.measure);
   while (!decision.stop) {
     const auto batch =
         TRY(device.time_us(kernel, Part::all, lease.point.l2, decision.launches_next));
     row.samples_us.insert(row.samples_us.end(), batch.begin(), batch.end());
     note_state(device, row);
-    decision = should_stop(row.samples_us, lease.measure);
+    decision = should_stop(row.samples_us, watch.seconds() * 1e6, lease.measure);
   }
+  row.sampling_s = watch.seconds();
   const std::optional<double> energy_after_j = device.state().energy_j;
   if (energy_before_j && energy_after_j) row.energy_j = *energy_after_j - *energy_before_j;
   row.stop_reason = decision.reason;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/stats.h"
 
@@ -11,26 +10,25 @@ namespace {
 
 /// Launches that fill the time still missing, no more than double what is there already: an early
 /// estimate from few samples must not commit the device for long.
-int next_batch(std::span<const double> samples_us, double missing_us) {
-  const auto taken = static_cast<int>(samples_us.size());
-  if (taken < kSamplesMin) return kSamplesMin - taken;
-  const double typical_us = std::max(quantile(samples_us, 0.5), 1e-3);
-  const double wanted = std::ceil(missing_us / typical_us);
+int next_batch(std::size_t taken, double spent_us, double missing_us) {
+  if (taken < kSamplesMin) return kSamplesMin - static_cast<int>(taken);
+  const double each_us = std::max(spent_us / static_cast<double>(taken), 1e-3);
+  const double wanted = std::ceil(missing_us / each_us);
   return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(taken)));
 }
 
 }  // namespace
 
-StopDecision should_stop(std::span<const double> samples_us, const MeasureSettings& settings) {
-  const double spent_us = std::accumulate(samples_us.begin(), samples_us.end(), 0.0);
-  const auto taken = static_cast<int>(samples_us.size());
+StopDecision should_stop(std::span<const double> samples_us, double spent_us,
+                         const MeasureSettings& settings) {
+  const std::size_t taken = samples_us.size();
   if (taken >= kSamplesMax) return {.stop = true, .reason = "samples"};
   if (taken > 0 && spent_us >= settings.max_time_ms * 1e3) return {.stop = true, .reason = "time"};
-  if (taken < kSamplesMin) return {.launches_next = next_batch(samples_us, 0)};
+  if (taken < kSamplesMin) return {.launches_next = next_batch(taken, spent_us, 0)};
   const double missing_us = settings.min_time_ms * 1e3 - spent_us;
-  if (missing_us > 0) return {.launches_next = next_batch(samples_us, missing_us)};
+  if (missing_us > 0) return {.launches_next = next_batch(taken, spent_us, missing_us)};
   if (summarise(samples_us).noise <= settings.max_noise) return {.stop = true, .reason = "noise"};
-  return {.launches_next = next_batch(samples_us, spent_us / 2)};
+  return {.launches_next = next_batch(taken, spent_us, spent_us / 2)};
 }
 
 }  // namespace headsplit::agent

@@ -11,7 +11,7 @@ namespace headsplit {
 
 /// How a point is measured; from the `measure` block of a sweep.
 struct MeasureSettings {
-  double min_time_ms = 30;    ///< keep sampling for at least this much kernel time
+  double min_time_ms = 30;    ///< keep sampling for at least this long, evictions included
   double max_noise = 0.01;    ///< ... and until the relative spread of the median is below this
   double max_time_ms = 2000;  ///< ... but never longer than this
   bool counters = true;       ///< hardware counters, where the device has them

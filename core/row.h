@@ -176,14 +176,15 @@ BOOST_DESCRIBE_STRUCT(RowMachine, (),
 
 /// Where the time of the attempt went.
 struct RowOverhead {
-  double wall_s = 0;     ///< lease received to row sent
-  double kernel_s = 0;   ///< inside launches of the kernel
-  double prepare_s = 0;  ///< making inputs
-  double verify_s = 0;   ///< checking against the reference
+  double wall_s = 0;      ///< lease received to row sent
+  double sampling_s = 0;  ///< taking the samples: launches and evictions between them
+  double kernel_s = 0;    ///< inside launches of the kernel
+  double prepare_s = 0;   ///< making inputs
+  double verify_s = 0;    ///< checking against the reference
 
   bool operator==(const RowOverhead&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(RowOverhead, (), (wall_s, kernel_s, prepare_s, verify_s))
+BOOST_DESCRIBE_STRUCT(RowOverhead, (), (wall_s, sampling_s, kernel_s, prepare_s, verify_s))
 
 /// One result: an append-only fact about one attempt at a point.  Absent figures are null with a
 /// reason beside them, never 0.  Per rank, attention core, one layer.  The parts are bases, not

@@ -29,9 +29,10 @@ struct PointProgress {
   std::int64_t epoch = 0;                ///< of the latest attempt granted; 0 = never
   std::vector<AttemptFailure> failures;  ///< those that count against limits.attempts
   Status status = Status::failed;        ///< of the row, when done
+  bool resumed = false;                  ///< done, by an earlier run of the sweep
 
   bool operator==(const PointProgress&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(PointProgress, (), (state, epoch, failures, status))
+BOOST_DESCRIBE_STRUCT(PointProgress, (), (state, epoch, failures, status, resumed))
 
 }  // namespace headsplit::coordinator

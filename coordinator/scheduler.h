@@ -144,7 +144,7 @@ struct SweepView {
   std::int64_t failed = 0;
   std::int64_t skipped = 0;
   std::int64_t cancelled = 0;
-  std::int64_t resumed = 0;  ///< of the rows above, those that were there at submit
+  std::int64_t resumed = 0;  ///< of the rows above, those of an earlier run
 
   std::int64_t done() const { return ok + failed + skipped + cancelled; }
   bool operator==(const SweepView&) const = default;

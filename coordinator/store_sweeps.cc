@@ -159,14 +159,16 @@ Result<std::vector<PointProgress>> StoreTables::stored_progress(std::int64_t swe
                                                                 std::size_t count) {
   std::vector<PointProgress> progress(count);
   Statement points = TRY(database_->prepare(
-      "SELECT position, state, epoch, status FROM points JOIN progress USING (point) "
-      "WHERE points.sweep = ?1"));
+      "SELECT position, state, progress.epoch, progress.status, rows.run < sweeps.run "
+      "FROM points JOIN sweeps USING (sweep) JOIN progress USING (point) "
+      "LEFT JOIN rows USING (point) WHERE points.sweep = ?1"));
   TRY(points.start(sweep));
   while (TRY(points.next())) {
     PointProgress& point = progress[TRY(position_of(points, count))];
     point.state = TRY(enum_from_name<PointState>(points.text(1)));
     point.epoch = points.integer(2);
     if (!points.is_null(3)) point.status = TRY(enum_from_name<Status>(points.text(3)));
+    point.resumed = points.integer(4) != 0;
   }
   Statement failures = TRY(database_->prepare(
       "SELECT position, epoch, outcome, reason FROM attempts JOIN points USING (point) "

@@ -33,7 +33,7 @@ SweepRun::SweepRun(std::shared_ptr<const Plan> plan, const std::vector<PointProg
       point.state = PointState::done;
       point.status = progress[at].status;
       ++row_count(point.status);
-      ++view_.resumed;
+      view_.resumed += progress[at].resumed ? 1 : 0;
     } else {
       ++view_.pending;
       queued_as_[at] = point.failures.size();

@@ -281,7 +281,7 @@ TEST_F(SchedulerTest, PutsAFailedPointBehindThoseThatFailedLess) {
 
 TEST_F(SchedulerTest, GoesOnFromWhatIsDurable) {
   std::vector<PointProgress> progress(3);
-  progress[0] = {.state = PointState::done, .epoch = 1, .status = Status::ok};
+  progress[0] = {.state = PointState::done, .epoch = 1, .status = Status::ok, .resumed = true};
   progress[1] = {.state = PointState::running, .epoch = 4, .failures = {{2, "lost", "gone"}}};
   submit("name: a\ntp: [1, 2, 4]", progress);
   EXPECT_EQ(json_text(view()),

@@ -44,6 +44,7 @@ TEST_F(StoreTest, StoresTheRowsOfSkippedPointsWithThePlan) {
   const StoredSweep begun = begin(*store, small).value();
   EXPECT_EQ(begun.progress[2].state, PointState::done);
   EXPECT_EQ(begun.progress[2].status, Status::skipped);
+  EXPECT_FALSE(begun.progress[2].resumed);
   const auto rows = StoreReader::open(path()).value()->rows({.status = Status::skipped}).value();
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].reason, small.points[2].reason);
@@ -100,10 +101,11 @@ TEST_F(StoreTest, GoesOnAfterARestartWithEpochsAndFailures) {
   EXPECT_EQ(restored[0].backend, "cpu");
   EXPECT_EQ(restored[0].run, 2);
   EXPECT_EQ(json_text(restored[0].progress),
-            R"([{"state":"done","epoch":1,"failures":[],"status":"ok"},)"
+            R"([{"state":"done","epoch":1,"failures":[],"status":"ok","resumed":true},)"
             R"({"state":"pending","epoch":2,)"
-            R"("failures":[{"epoch":1,"outcome":"lost","reason":"gone"}],"status":"failed"},)"
-            R"({"state":"pending","epoch":0,"failures":[],"status":"failed"}])");
+            R"("failures":[{"epoch":1,"outcome":"lost","reason":"gone"}],"status":"failed",)"
+            R"("resumed":false},)"
+            R"({"state":"pending","epoch":0,"failures":[],"status":"failed","resumed":false}])");
 }
 
 TEST_F(StoreTest, KeepsHowALateReportSaysThatAnAttemptEnded) {

@@ -1,11 +1,10 @@
 #include "cli/advise_report.h"
 
 #include <algorithm>
-#include <set>
 
+#include "cli/measured_rows.h"
 #include "cli/model_options.h"
 #include "cli/table.h"
-#include "core/nearest.h"
 
 namespace headsplit::cli {
 namespace {
@@ -67,28 +66,18 @@ std::string flips_text(const tp::Advice& advice) {
   return text;
 }
 
-Result<tp::TimeModel> time_model(const AdviseRequest& request, const tp::AdviceRequest& full) {
-  if (request.database.empty()) return tp::TimeModel(full.device);
-  tp::TimeModel times(full.device, full.model, request.rows);
-  if (times.row_count() > 0) return times;
-  std::set<std::string> devices;
-  for (const auto& row : request.rows) devices.insert(row.device);
-  return fail(ErrorKind::config, "--db ", request.database, ": no row of ", full.model.name,
-              "'s widths on ", full.device.title,
-              "; it has rows of: ", joined({devices.begin(), devices.end()}));
-}
-
 }  // namespace
 
 Result<tp::Advice> make_advice(const AdviseRequest& request) {
   tp::AdviceRequest full{
       .gpus = request.gpus, .point = request.point, .reserve_gb = request.reserve_gb};
   full.model = TRY(tp::read_model(request.point.model));
-  full.device = TRY(tp::read_device(request.device));
+  full.device = TRY(device_of(request.device, request.rows));
   const auto weights = enum_from_name<tp::WeightDtype>(request.weights);
   if (!weights) return within_context("--weights", weights.error());
   full.weights = weights.value();
-  const tp::TimeModel times = TRY(time_model(request, full));
+  const tp::TimeModel times =
+      TRY(time_model(full.device, full.model, request.rows, request.database));
   const tp::CollectiveModel collectives = TRY(tp::read_collective_model());
   return tp::advise(full, times, collectives);
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/measured_rows.h"
 #include "cli/model_options.h"
 #include "cli/predict_report.h"
 
@@ -13,6 +14,7 @@ Result<void> predict(const ModelOptions& options, const PredictRequest& request)
   PredictRequest full = request;
   full.point = TRY(point_from(options, request.point.kernel));
   full.device = options.device;
+  full.measured = TRY(measured_rows(request.database));
   const Prediction prediction = TRY(make_prediction(full));
   std::string text;
   if (options.json) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "cli/measured_rows.h"
 #include "cli/model_options.h"
 #include "cli/table.h"
 #include "core/nearest.h"
@@ -23,7 +24,7 @@ using Cells = std::vector<std::vector<std::string>>;
 struct Inputs {
   tp::Model model;
   tp::Device device;
-  tp::Rates rates;
+  tp::TimeModel times;
   tp::CostOptions options;
   Point point;
   std::vector<Layout> layouts;
@@ -90,18 +91,21 @@ std::string free_width_note(const Inputs& in, int local_heads) {
                       .d_rope = in.model.d_rope,
                       .kv_dtype = in.point.kv_dtype};
   return str("heads ", local_heads, ": ",
-             figure(tp::free_query_tokens(in.rates.ridge(), problem), 2));
+             figure(tp::free_query_tokens(in.times.rates().ridge(), problem), 2));
 }
 
 std::string layout_notes(const Inputs& in, const std::vector<tp::LayoutRow>& rows,
                          const tp::CollectiveModel& collectives) {
-  std::string notes =
-      str("\nOne rank, one layer, by formula. Ridge ", figure(in.rates.ridge(), 3), " FLOP/B (",
-          in.device.provenance == Provenance::measured ? "measured ceilings" : "data sheet",
-          "). Legal tp: ", tp::legal_tp_text(in.model),
-          ".\nPadded rows: what a 64-row MMA tile computes for nothing, a request. Collectives: a "
-          "layer's, latency + bytes / bandwidth,\n",
-          collectives.source, ".\n");
+  std::string notes = str(
+      "\nOne rank, one layer, by formula. Ridge ", figure(in.times.rates().ridge(), 3), " FLOP/B (",
+      in.device.provenance == Provenance::measured ? "measured ceilings" : "data sheet",
+      "), times ",
+      in.times.row_count() > 0 ? str("corrected by ", in.times.row_count(), " measured points")
+                               : std::string("by the roofline"),
+      ". Legal tp: ", tp::legal_tp_text(in.model),
+      ".\nPadded rows: what a 64-row MMA tile computes for nothing, a request. Collectives: a "
+      "layer's, latency + bytes / bandwidth,\n",
+      collectives.source, ".\n");
   if (!in.model.is_mla() || in.point.kernel != "mla_dense") return notes;
   std::set<int, std::greater<>> head_counts;
   for (const auto& row : rows) head_counts.insert(row.local_heads);
@@ -111,7 +115,7 @@ std::string layout_notes(const Inputs& in, const std::vector<tp::LayoutRow>& row
 }
 
 Result<Prediction> layouts_table(const Inputs& in) {
-  const auto rows = TRY(tp::layout_rows(in.model, in.point, in.layouts, in.rates, in.options));
+  const auto rows = TRY(tp::layout_rows(in.model, in.point, in.layouts, in.times, in.options));
   const auto collectives = TRY(tp::read_collective_model());
   std::string text = heading(in) + "\n" + table_text(layout_cells(in, rows, collectives)) +
                      layout_notes(in, rows, collectives);
@@ -122,7 +126,8 @@ Result<Prediction> layouts_table(const Inputs& in) {
 Result<Prediction> layer_table(const Inputs& in) {
   Point point = in.point;
   point.layout = in.layouts.front();
-  const auto parts = TRY(tp::layer_parts(in.model, point, in.rates, in.options.weight_dtype));
+  const auto parts =
+      TRY(tp::layer_parts(in.model, point, in.times.rates(), in.options.weight_dtype));
   Cells cells = {{"part", "sharing", "GFLOP", "weights", "HBM", "time us", "share of FLOPs"}};
   for (const auto& part : parts) {
     cells.push_back({part.part, part.sharing, figure(part.flops / 1e9),
@@ -163,14 +168,13 @@ Result<Prediction> retrained_table(const Inputs& in) {
 }
 
 Result<Inputs> inputs_of(const PredictRequest& request) {
-  Inputs in;
-  in.model = TRY(tp::read_model(request.point.model));
-  in.device = TRY(tp::read_device(request.device));
-  in.rates = tp::rates_of(in.device);
+  const tp::Model model = TRY(tp::read_model(request.point.model));
+  const tp::Device device = TRY(device_of(request.device, request.measured));
+  const tp::TimeModel times = TRY(time_model(device, model, request.measured, request.database));
+  Inputs in{.model = model, .device = device, .times = times, .point = request.point};
   const auto dtype = enum_from_name<tp::WeightDtype>(request.weights);
   if (!dtype) return within_context("--weights", dtype.error());
   in.options.weight_dtype = dtype.value();
-  in.point = request.point;
   if (in.point.kernel.empty()) in.point.kernel = tp::core_kernel(in.model);
   in.layouts = TRY(layouts_of(request, in.model));
   return in;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/json.h"
-#include "core/point.h"
+#include "core/row.h"
 
 namespace headsplit::cli {
 
@@ -16,6 +16,8 @@ struct PredictRequest {
   std::vector<std::string> layout_names;
   std::string weights = "bf16";
   std::string table = "layouts";
+  std::vector<Row> measured;  ///< correct the times; empty: none
+  std::string database;       ///< where they came from, for messages
 };
 
 /// The answer, for machines and for people.

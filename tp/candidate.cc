@@ -189,7 +189,7 @@ Result<Candidate> candidate(const AdviceRequest& request, const Layout& layout,
   }
   const double alone_us = TRY(one_rank_attention_us(request, point, times));
   c.tp_efficiency = alone_us / (layer.attention.time_us * layout.ranks());
-  const auto rows = TRY(layout_rows(request.model, point, {layout}, times.rates()));
+  const auto rows = TRY(layout_rows(request.model, point, {layout}, times));
   c.kv_duplication = rows.front().kv_duplication;
   if (kernel == "mla_dense") {
     c.free_query_tokens = free_query_tokens(times.rates().ridge(), layer.problem);

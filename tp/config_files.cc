@@ -47,8 +47,8 @@ Result<std::string> file_text(const fs::path& path) {
   const std::uintmax_t size_bytes = fs::file_size(path, error);
   if (error) return fail(ErrorKind::config, path.string(), ": ", error.message());
   if (size_bytes > kFileBytesMax) {
-    return fail(ErrorKind::config, path.string(), ": ", size_bytes, " bytes; at most ", kFileBytesMax,
-                " are read");
+    return fail(ErrorKind::config, path.string(), ": ", size_bytes, " bytes; at most ",
+                kFileBytesMax, " are read");
   }
   std::ifstream stream(path, std::ios::binary);
   std::string text(size_bytes, '\0');

@@ -37,6 +37,15 @@ std::string line_and_column(const std::string& text, std::size_t at) {
 
 }  // namespace
 
+std::string shown(std::string_view text) {
+  constexpr std::size_t kLettersMax = 40;
+  std::string line = "'";
+  for (const char c : text.substr(0, kLettersMax)) {
+    line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  }
+  return line + (text.size() > kLettersMax ? "...'" : "'");
+}
+
 Result<ConfigJson> ConfigJson::parse(std::string text, std::string file) {
   json::parse_options options;
   options.max_depth = 64;

@@ -14,6 +14,9 @@ struct FieldNames {
   std::vector<std::string_view> names;
 };
 
+/// A text of the file as it may stand in an error: quoted, one line, not endless.
+std::string shown(std::string_view text);
+
 /// One object of a config.json that knows where it was read, so that every complaint names file,
 /// line and field.  Absent and null are the same here.
 class ConfigJson {

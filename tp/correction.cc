@@ -52,6 +52,19 @@ std::vector<Row> rows_of_device(const std::vector<Row>& rows, const Device& devi
   return own;
 }
 
+Ceilings ceilings_of_rows(const std::vector<Row>& rows, const Device& device) {
+  std::vector<double> read_gbps;
+  std::vector<double> bf16_tflops;
+  for (const auto& row : rows_of_device(rows, device)) {
+    if (row.read_ceiling_gbps) read_gbps.push_back(*row.read_ceiling_gbps);
+    if (row.matmul_ceiling_tflops) bf16_tflops.push_back(*row.matmul_ceiling_tflops);
+  }
+  Ceilings ceilings;
+  if (!read_gbps.empty()) ceilings.read_gbps = quantile(read_gbps, 0.5);
+  if (!bf16_tflops.empty()) ceilings.bf16_tflops = quantile(bf16_tflops, 0.5);
+  return ceilings;
+}
+
 std::string TimeModel::key_of(const std::string& kernel, KvDtype dtype) {
   return kernel + " " + enum_name(dtype);
 }

@@ -75,4 +75,7 @@ Derating fit_derating(const std::vector<Roofline>& lines, const std::vector<doub
 /// The ok rows of a device, by its name or what drivers call it.
 std::vector<Row> rows_of_device(const std::vector<Row>& rows, const Device& device);
 
+/// Ceilings that those rows carry, by their medians: what was measured on the very device.
+Ceilings ceilings_of_rows(const std::vector<Row>& rows, const Device& device);
+
 }  // namespace headsplit::tp

@@ -129,7 +129,7 @@ Result<int> indexer_layer_count(const ConfigJson& config, const LayerCount& laye
     const auto at = static_cast<std::size_t>(i);
     const std::string& type = (*types)[at];
     if (type != "full" && type != "shared") {
-      return config.complaint("indexer_types", "'" + type + "' is not one of: full, shared");
+      return config.complaint("indexer_types", shown(type) + " is not one of: full, shared");
     }
     const bool attends = layers.is_attention.empty() || layers.is_attention[at];
     if (type == "full" && attends) ++full;

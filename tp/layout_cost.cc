@@ -8,22 +8,23 @@ namespace {
 
 struct RankCost {
   Work work;
-  Roofline line;
+  Estimate time;
 };
 
-Result<RankCost> rank_cost(const Model& model, const Point& point, const Rates& rates,
+Result<RankCost> rank_cost(const Model& model, const Point& point, const TimeModel& times,
                            CostOptions options) {
-  options.expanded_tokens = expanded_tokens_for(model, point, rates);
+  options.expanded_tokens = expanded_tokens_for(model, point, times.rates());
   const Work work = TRY(kernel_work(model, point, options));
-  return RankCost{work, roofline(work, rates)};
+  const RankProblem problem = TRY(rank_problem(model, point));
+  return RankCost{work, times.estimate(point.kernel, problem, work)};
 }
 
 /// Memory of all tp ranks that share one part of the cache, over what one rank alone would keep.
-Result<double> duplication(const Model& model, Point point, const Rates& rates,
+Result<double> duplication(const Model& model, Point point, const TimeModel& times,
                            const RankCost& alone) {
   point.layout.dp = 1;
   point.layout.cp = 1;
-  const RankCost split = TRY(rank_cost(model, point, rates, {}));
+  const RankCost split = TRY(rank_cost(model, point, times, {}));
   if (alone.work.kv_memory_bytes == 0) return 1.0;
   return split.work.kv_memory_bytes * point.layout.tp / alone.work.kv_memory_bytes;
 }
@@ -37,9 +38,9 @@ LayoutRow row_from(const Model& model, const Layout& layout, const RankCost& ran
   row.qo_bytes = rank.work.qo_bytes;
   row.kv_memory_bytes_per_layer = rank.work.kv_memory_bytes;
   row.intensity_flop_per_byte = rank.work.intensity();
-  row.time_us = rank.line.time_us;
-  row.limiter = rank.line.limiter;
-  row.speedup = alone.line.time_us / rank.line.time_us;
+  row.time_us = rank.time.time_us;
+  row.limiter = rank.time.limiter;
+  row.speedup = alone.time.time_us / rank.time.time_us;
   row.tp_efficiency = row.speedup / layout.ranks();
   row.reuse_retained = rank.work.intensity() / alone.work.intensity();
   return row;
@@ -55,18 +56,18 @@ std::int64_t expanded_tokens_for(const Model& model, const Point& point, const R
 }
 
 Result<std::vector<LayoutRow>> layout_rows(const Model& model, const Point& point,
-                                           const std::vector<Layout>& layouts, const Rates& rates,
-                                           const CostOptions& options) {
+                                           const std::vector<Layout>& layouts,
+                                           const TimeModel& times, const CostOptions& options) {
   Point one_rank = point;
   one_rank.layout = {};
-  const RankCost alone = TRY(rank_cost(model, one_rank, rates, options));
+  const RankCost alone = TRY(rank_cost(model, one_rank, times, options));
   std::vector<LayoutRow> rows;
   for (const auto& layout : layouts) {
     Point split = point;
     split.layout = layout;
-    const RankCost rank = TRY(rank_cost(model, split, rates, options));
+    const RankCost rank = TRY(rank_cost(model, split, times, options));
     LayoutRow row = row_from(model, layout, rank, alone);
-    row.kv_duplication = TRY(duplication(model, split, rates, alone));
+    row.kv_duplication = TRY(duplication(model, split, times, alone));
     rows.push_back(std::move(row));
   }
   return rows;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "tp/correction.h"
 #include "tp/kernel_cost.h"
-#include "tp/roofline.h"
 
 namespace headsplit::tp {
 
@@ -36,8 +36,8 @@ BOOST_DESCRIBE_STRUCT(LayoutRow, (),
 /// Each layout of a point, in the order given.  mla_mixed keeps as many tokens expanded as is
 /// fastest for each layout.  Fails: config (as kernel_work, for the first layout it fails for).
 Result<std::vector<LayoutRow>> layout_rows(const Model& model, const Point& point,
-                                           const std::vector<Layout>& layouts, const Rates& rates,
-                                           const CostOptions& options = {});
+                                           const std::vector<Layout>& layouts,
+                                           const TimeModel& times, const CostOptions& options = {});
 
 /// Tokens of the whole context to keep expanded so that mla_mixed is fastest; 0 for other kernels.
 std::int64_t expanded_tokens_for(const Model& model, const Point& point, const Rates& rates);

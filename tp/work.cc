@@ -25,8 +25,8 @@ double latent_row_bytes(const RankProblem& problem) {
 double length_sum(const RankProblem& problem) {
   const auto context = static_cast<double>(problem.context);
   if (problem.lengths == Lengths::equal) return problem.batch * context;
-  if (problem.batch <= 2) return problem.batch * context / 2;
-  return context + (problem.batch - 2) * context / 2;
+  const int drawn = problem.batch > 2 ? problem.batch - 2 : problem.batch - 1;
+  return context + drawn * context / 2;
 }
 
 }  // namespace headsplit::tp

@@ -33,8 +33,8 @@ constexpr double kBf16Bytes = 2;
 /// d_latent bytes, an fp32 scale for every 128 of them and the RoPE part in BF16 (656).
 double latent_row_bytes(const RankProblem& problem);
 
-/// Summed KV lengths of the rank's requests: batch x context, or what the ragged draw expects (one
-/// request of full length, one empty, the others uniform between).
+/// Summed KV lengths of the rank's requests: batch x context, or what the ragged draw expects (the
+/// first request full, the last of more than two empty, the others uniform between).
 double length_sum(const RankProblem& problem);
 
 }  // namespace headsplit::tp

@@ -142,6 +142,19 @@ TEST(TimeModel, UsesRowsOfAnotherModelWithTheSameWidths) {
   EXPECT_EQ(TimeModel(h200(), v3(), {row}).row_count(), 1u);
 }
 
+TEST(CeilingsOfRows, AreTheMediansOfWhatTheDeviceMeasuredOfItself) {
+  std::vector<Row> rows = {row_of(kLearned[0]), row_of(kLearned[1]), row_of(kLearned[2])};
+  rows[0].read_ceiling_gbps = 4500;
+  rows[1].read_ceiling_gbps = 4600;
+  rows[2].read_ceiling_gbps = 4569;
+  rows[2].matmul_ceiling_tflops = 785;
+  const Device device = with_ceilings(h200(), ceilings_of_rows(rows, h200()));
+  EXPECT_EQ(device.hbm_gbps, 4569);
+  EXPECT_EQ(device.bf16_tflops, 785);
+  EXPECT_EQ(device.provenance, Provenance::measured);
+  EXPECT_EQ(with_ceilings(h200(), ceilings_of_rows({}, h200())), h200());
+}
+
 TEST(FitDerating, RecoversFloorAndEfficiencies) {
   const Derating truth{.floor_us = 15, .tensor_efficiency = 0.6, .memory_efficiency = 0.9};
   std::vector<Roofline> lines;

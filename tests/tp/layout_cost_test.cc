@@ -9,7 +9,7 @@ namespace headsplit::tp {
 namespace {
 
 Model v3() { return read_model("deepseek-v3").value(); }
-Rates h200() { return rates_of(read_device("h200").value()); }
+TimeModel h200() { return TimeModel(read_device("h200").value()); }
 
 std::vector<LayoutRow> rows_of(const std::vector<Layout>& layouts, Point point = {}) {
   point.batch = 128;
@@ -69,6 +69,17 @@ TEST(LayoutRows, FollowTheSlowestRankWhenABatchDoesNotDivide) {
   EXPECT_EQ(rows[0].kv_bytes, 2 * 8192.0 * 1152);
 }
 
+TEST(LengthSum, IsWhatTheRaggedDrawExpects) {
+  RankProblem problem{.batch = 1, .context = 1000, .lengths = Lengths::ragged};
+  EXPECT_EQ(length_sum(problem), 1000);
+  problem.batch = 2;
+  EXPECT_EQ(length_sum(problem), 1500);
+  problem.batch = 10;
+  EXPECT_EQ(length_sum(problem), 1000 + 8 * 500);
+  problem.lengths = Lengths::equal;
+  EXPECT_EQ(length_sum(problem), 10000);
+}
+
 TEST(KernelWork, CountsTheCausalHalfOnlyWhenTheWholePromptIsQueried) {
   const Point decode{.kernel = "mla_expanded", .query_tokens = 64, .context = 4096};
   const Point prefill{.kernel = "mla_expanded", .query_tokens = 4096, .context = 4096};
@@ -110,7 +121,7 @@ TEST(KernelWork, AddsTheProjectionsToAWholeLayer) {
 
 TEST(LayerParts, AddUpToTheLayer) {
   const Point point{.kernel = "mla_layer", .layout = {.tp = 4}, .batch = 16, .context = 4096};
-  const auto parts = layer_parts(v3(), point, h200(), WeightDtype::bf16).value();
+  const auto parts = layer_parts(v3(), point, h200().rates(), WeightDtype::bf16).value();
   double flops = 0;
   double share = 0;
   for (const auto& part : parts) {

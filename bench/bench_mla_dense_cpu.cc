@@ -3,8 +3,11 @@
 // Kernel and ceilings take turns over many rounds, and the best of each counts: what else runs on
 // the machine then disturbs both alike.  Exit 1 when a ratio that the kernel must reach is missed.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -98,10 +101,11 @@ Result<Contestant> prepare(const Case& chosen) {
   return Contestant{.chosen = chosen, .work = kernels::work(problem), .kernel = std::move(kernel)};
 }
 
-/// The kernel's turn: launches for about 30 ms.
+/// The kernel's turn: two launches, or as many as take 30 ms.
 Result<void> take_turn(Contestant& contestant) {
   constexpr double kTurnSeconds = 0.03;
-  for (double spent_s = 0; spent_s < kTurnSeconds;) {
+  double spent_s = 0;
+  for (int launch = 0; launch < 2 || spent_s < kTurnSeconds; ++launch) {
     Result<void> outcome;
     const double launch_s = seconds_of([&] { outcome = contestant.kernel->launch(Part::all); });
     TRY(outcome);
@@ -170,6 +174,13 @@ Result<bool> run_all(bool as_json) {
 }  // namespace headsplit::bench
 
 int main(int argc, char** argv) {
+  // OpenBLAS reads it before main: only a new start can give the ceiling its best instructions.
+  if (std::getenv("OPENBLAS_CORETYPE") != nullptr) {
+    unsetenv("OPENBLAS_CORETYPE");
+    execv("/proc/self/exe", argv);
+    std::perror("cannot start again without OPENBLAS_CORETYPE");
+    return 1;
+  }
   const bool as_json = argc == 2 && std::strcmp(argv[1], "--json") == 0;
   if (argc > 1 && !as_json) {
     std::fprintf(stderr, "usage: %s [--json]\n", argv[0]);

@@ -21,7 +21,7 @@ HWY_INLINE void attend_group(const AttendArguments& in, AttendWorkspace& work,
   const RankProblem& shape = in.problem->shape;
   float* output = work.output.get() + std::int64_t{first_row} * shape.d_latent;
   float* scores = work.scores.get();
-  score_group<kRows>(group, work.query.get() + std::int64_t{first_row} * shape.d_qk(), shape.d_qk(),
+  score_group<kRows>(group, work.query.get() + std::int64_t{first_row} * shape.d_qk(), shape,
                      scores);
   float rescale[kRows];
   for (int row = 0; row < kRows; ++row) {

@@ -24,11 +24,19 @@ struct TokenGroup {
   const std::uint16_t* next[kGroupTokens];
 };
 
-/// scores [kRows, kGroupTokens] = query [kRows, d_qk] . tokens; the next group is fetched.
+/// The first tokens of the next group are fetched while this one is scored, the others while its
+/// output is summed: reads that came all at once would leave the memory idle in between.
+constexpr int kFetchedEarly = kGroupTokens / 2;
+
+/// Towards the second-level cache.
+HWY_INLINE void fetch(const std::uint16_t* line) { __builtin_prefetch(line, 0, 2); }
+
+/// scores [kRows, kGroupTokens] = query [kRows, d_qk] . tokens
 template <int kRows>
-HWY_INLINE void score_group(const TokenGroup& group, const float* HWY_RESTRICT query, int d_qk,
-                            float* HWY_RESTRICT scores) {
+HWY_INLINE void score_group(const TokenGroup& group, const float* HWY_RESTRICT query,
+                            const RankProblem& shape, float* HWY_RESTRICT scores) {
   const Floats floats;
+  const int d_qk = shape.d_qk();
   constexpr int kTokensAtOnce = tokens_at_once(kRows);
   for (int first = 0; first < kGroupTokens; first += kTokensAtOnce) {
     Float sums[kTokensAtOnce][kRows];
@@ -41,7 +49,7 @@ HWY_INLINE void score_group(const TokenGroup& group, const float* HWY_RESTRICT q
 #pragma GCC unroll 4
       for (int t = 0; t < kTokensAtOnce; ++t) {
         const EvenOdd key = load_bf16_pairs(group.now[first + t] + d);
-        __builtin_prefetch(group.next[first + t] + d, 0, 2);
+        if (first < kFetchedEarly || d >= shape.d_latent) fetch(group.next[first + t] + d);
 #pragma GCC unroll 8
         for (int row = 0; row < kRows; ++row) {
           const float* q = query + std::int64_t{row} * d_qk + d;
@@ -83,6 +91,7 @@ HWY_INLINE void accumulate_columns(const TokenGroup& group, const float* HWY_RES
 #pragma GCC unroll 2
     for (int i = 0; i < kPairsAtOnce; ++i) {
       value[i] = load_bf16_pairs(group.now[token] + d + i * kPairs);
+      if (token >= kFetchedEarly) fetch(group.next[token] + d + i * kPairs);
     }
 #pragma GCC unroll 8
     for (int row = 0; row < kRows; ++row) {

@@ -126,7 +126,7 @@ struct Consumer {
     }
   }
   __device__ void end_turn() const {
-    if constexpr (kShape.groups > 1) arrive_as_warp(memory.scores_done(group));
+    if constexpr (kShape.groups > 1) ptx::mbarrier_arrive(memory.scores_done(group));
   }
 
   __device__ void begin(const WorkItem& next);

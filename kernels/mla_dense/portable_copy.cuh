@@ -61,6 +61,7 @@ struct TileCopy {
                          source + slice * kTileRowBytes);
       }
     }
+    __syncwarp();  // lanes that have nothing of the last slice wait for the others
   }
 };
 

@@ -42,11 +42,11 @@ struct SharedMemory {
   __device__ void init_barriers(int stages) const {
     for (int i = 0; i < stages; ++i) {
       ptx::mbarrier_init(full(i), 32 * kShape.loader_warps());
-      ptx::mbarrier_init(empty(i), kShape.consumer_warps());
+      ptx::mbarrier_init(empty(i), 32 * kShape.consumer_warps());
     }
     for (int group = 0; group < kShape.groups; ++group) {
-      ptx::mbarrier_init(probabilities_read(group), TileShape::kGroupWarps);
-      ptx::mbarrier_init(scores_done(group), TileShape::kGroupWarps);
+      ptx::mbarrier_init(probabilities_read(group), 32 * TileShape::kGroupWarps);
+      ptx::mbarrier_init(scores_done(group), 32 * TileShape::kGroupWarps);
     }
   }
 };
@@ -66,12 +66,6 @@ struct RingPosition {
 __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
   while (!ptx::mbarrier_try_wait(barrier, parity)) {
   }
-}
-
-/// One arrival for the whole warp, after all of its lanes have come here.
-__device__ __forceinline__ void arrive_as_warp(std::uint32_t barrier) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(barrier);
 }
 
 }  // namespace headsplit::kernels::portable

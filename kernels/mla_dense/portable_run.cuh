@@ -58,7 +58,6 @@ __device__ __forceinline__ void Consumer<kShape>::tile(const TilePlace& place) {
     float scores[kBlocks][kScoreTiles][4] = {};
     take_turn();
     multiply_query<kActive>(scores);
-    end_turn();
     if (loads()) find_next(place);
     exchange(scores, kept);
   }
@@ -77,7 +76,7 @@ __device__ __forceinline__ void Consumer<kShape>::tile(const TilePlace& place) {
     for (int half = 0; half < 2; ++half) sum[block][half] += added[block][half];
   }
   multiply_values<kActive>();
-  arrive_as_warp(memory.probabilities_read(group));
+  ptx::mbarrier_arrive(memory.probabilities_read(group));
 }
 
 /// What a group without rows still does for the other one.
@@ -85,7 +84,7 @@ template <TileShape kShape>
 __device__ __forceinline__ void Consumer<kShape>::sit_out() {
   take_turn();
   end_turn();
-  arrive_as_warp(memory.probabilities_read(group));
+  ptx::mbarrier_arrive(memory.probabilities_read(group));
 }
 
 template <TileShape kShape>
@@ -103,7 +102,7 @@ __device__ __forceinline__ void Consumer<kShape>::run(int item_begin, int item_e
       } else {
         sit_out();
       }
-      arrive_as_warp(memory.empty(ring.stage));
+      ptx::mbarrier_arrive(memory.empty(ring.stage));
       ring.advance(arguments.stages);
       tile_parity ^= 1;
     }

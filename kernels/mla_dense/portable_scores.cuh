@@ -58,6 +58,8 @@ __device__ __forceinline__ void Consumer<kShape>::multiply_query(
   constexpr int kPairs = Operands::kPairs;
   constexpr int kSteps = Operands::kSteps;
   constexpr int kKeyBuffers = kPairs > 1 ? 1 : 2;
+  // Groups of 16 rows leave shared memory time: the other one may begin half-way.
+  constexpr int kEarlyTurnSteps = kBlocks == 1 ? 8 : 0;
   const Operands operands(*this);
   std::uint32_t query[2][kBlocks][4];
   std::uint32_t key[kKeyBuffers][kPairs][4];
@@ -93,6 +95,7 @@ __device__ __forceinline__ void Consumer<kShape>::multiply_query(
       }
       if (kKeyBuffers == 1 && step + 1 < kSteps) operands.load_key(b, step + 1, pair);
     }
+    if (step == kSteps - 1 - kEarlyTurnSteps) end_turn();
   }
 }
 
@@ -123,6 +126,7 @@ __device__ __forceinline__ void Consumer<kShape>::exchange(
       for (int e = 0; e < 4; ++e) kept[block][n][e] = scores[block][n][e] + received[e];
     }
   }
+  __syncwarp();  // weights will be written over what the other lanes have read
 }
 
 /// Scores of tokens that a row does not attend to become -infinity.

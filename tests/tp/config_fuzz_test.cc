@@ -155,12 +155,15 @@ TEST(ConfigFuzz, RefusesNestingThatWouldExhaustTheStack) {
 
 TEST(ConfigFuzz, SurvivesHostileWordsAndLists) {
   const char* const texts[] = {
-      R"({"num_attention_heads": 4, "hidden_size": 8, "num_hidden_layers": 2, "layer_types": [1, 2]})",
-      R"({"num_attention_heads": 4, "hidden_size": 8, "num_hidden_layers": 2, "layer_types": "all"})",
+      R"({"num_attention_heads": 4, "hidden_size": 8, "num_hidden_layers": 2,
+          "layer_types": [1, 2]})",
+      R"({"num_attention_heads": 4, "hidden_size": 8, "num_hidden_layers": 2,
+          "layer_types": "all"})",
       R"({"num_attention_heads": 4, "hidden_size": 8, "num_hidden_layers": 2, "model_type": 7})",
       R"({"num_attention_heads": 4, "hidden_size": 8, "num_hidden_layers": 1, "kv_lora_rank": 8,
           "qk_nope_head_dim": 1, "qk_rope_head_dim": 0, "v_head_dim": 1, "index_topk": 4,
-          "index_n_heads": 1, "index_head_dim": 1, "indexer_types": ["full\nheadsplit: all is well"]})",
+          "index_n_heads": 1, "index_head_dim": 1,
+          "indexer_types": ["full\nheadsplit: all is well"]})",
       R"({"text_config": {"text_config": {"num_attention_heads": 4}}})",
       R"({"headsplit": {"title": 1}, "num_attention_heads": 4})"};
   for (const char* text : texts) {

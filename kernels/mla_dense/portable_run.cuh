@@ -84,6 +84,7 @@ template <TileShape kShape>
 __device__ __forceinline__ void Consumer<kShape>::sit_out() {
   take_turn();
   end_turn();
+  wait(memory.probabilities_read(group), tile_parity);  // no phase may end that nobody waited for
   ptx::mbarrier_arrive(memory.probabilities_read(group));
 }
 

@@ -13,10 +13,11 @@ constexpr std::size_t kOutboxForHeartbeats = 16;
 }  // namespace
 
 Dialogue::Dialogue(net::any_io_executor executor, Link& link, Measurer& measurer,
-                   std::vector<Row>& unacknowledged)
+                   const DeviceWatch& watch, std::vector<Row>& unacknowledged)
     : executor_(executor),
       link_(link),
       measurer_(measurer),
+      watch_(watch),
       unacknowledged_(unacknowledged),
       posted_(executor, 1) {}
 
@@ -110,6 +111,7 @@ Task<> Dialogue::send_heartbeats(double interval_s) {
     if (outbox_.size() >= kOutboxForHeartbeats) continue;
     Heartbeat heartbeat;
     heartbeat.working_on = measurer_.working_on();
+    watch_(heartbeat);
     if (told != measurer_.ceilings()) {
       told = measurer_.ceilings();
       heartbeat.ceilings = told;

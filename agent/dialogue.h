@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/device_watch.h"
 #include "agent/link.h"
 #include "agent/measurer.h"
 #include "core/async.h"
@@ -16,7 +17,8 @@ namespace headsplit::agent {
 /// Leases go to the measurer; rows stay in `unacknowledged` until the coordinator has answered.
 class Dialogue {
  public:
-  Dialogue(net::any_io_executor executor, Link& link, Measurer& measurer,
+  /// watch: the device, for heartbeats.
+  Dialogue(net::any_io_executor executor, Link& link, Measurer& measurer, const DeviceWatch& watch,
            std::vector<Row>& unacknowledged);
 
   /// Introduces the agent, with the rows that earlier links left without an answer.
@@ -44,6 +46,7 @@ class Dialogue {
   net::any_io_executor executor_;
   Link& link_;
   Measurer& measurer_;
+  const DeviceWatch& watch_;
   std::vector<Row>& unacknowledged_;
   std::deque<std::string> outbox_;
   net::experimental::channel<void(boost::system::error_code)> posted_;

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "agent/device_watch.h"
 #include "agent/run_agent.h"
 #include "agent/worker.h"
 #include "core/version.h"
@@ -54,7 +55,7 @@ ExitCode run(Options& options) {
     std::fprintf(stderr, "headsplit-agent: --coordinator http://HOST:PORT is required\n");
     return ExitCode::usage;
   }
-  return run_agent(options.agent);
+  return run_agent(options.agent, [](const AgentInfo& agent) { return watch_device(agent); });
 }
 
 int main_of(int argc, char** argv) {

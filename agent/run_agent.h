@@ -1,9 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
-#include "agent/device.h"
+#include "agent/device_watch.h"
 #include "core/exit_code.h"
 
 namespace headsplit::agent {
@@ -21,6 +22,8 @@ struct AgentOptions {
 
 /// The agent program: supervises a worker until a signal, a refusal or the loss of the coordinator.
 /// Errors go to standard error as one line.
-ExitCode run_agent(const AgentOptions& options);
+/// watch_device: makes the watch of the agent's device, for its heartbeats.
+ExitCode run_agent(const AgentOptions& options,
+                   std::function<DeviceWatch(const AgentInfo&)> watch_device);
 
 }  // namespace headsplit::agent

@@ -19,7 +19,7 @@ using kernels::Problem;
 
 /// Cached tokens of the requests whose rows are compared with the fp64 reference before a point is
 /// timed: making them costs about a microsecond each, so large problems are sampled.
-constexpr double kReferenceTokenBudget = 1 << 15;
+constexpr double kReferenceTokenBudget = 1 << 14;
 constexpr double kReferenceRequestsMin = 2;
 constexpr double kReferenceRowsOfRequest = 4;
 constexpr int kWarmLaunches = 5;
@@ -167,7 +167,9 @@ Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& leas
   row.prepare_s = watch.seconds();
   TRY(verify_once(*kernel, problem, row));
   TRY(time_kernel(device, *kernel, lease, row));
+  const Stopwatch parts;
   TRY(time_parts(device, *kernel, lease, row));
+  row.sampling_s += parts.seconds();
   TRY(count_work(device, *kernel, lease, row));
   derive_figures(kernels::work(problem), ceilings, row);
   return {};

@@ -83,6 +83,7 @@ Task<> Supervisor::work() {
   const Result<DeviceInfo> device = co_await measurer_.open();
   if (!device) co_return device.error();
   options_.agent = with_device(options_.agent, device.value());
+  watch_ = options_.watch_device(options_.agent);
   log_line(LogLevel::info, "agent", "device ready",
            log_field("name", options_.agent.name) + log_field("backend", options_.agent.backend) +
                log_field("device", options_.agent.device));
@@ -117,7 +118,7 @@ Task<> Supervisor::stay_connected() {
 Task<> Supervisor::connect_once() {
   auto link = co_await Link::connect(options_.coordinator, options_.token);
   if (!link) co_return link.error();
-  Dialogue dialogue(executor_, *link.value(), measurer_, unacknowledged_);
+  Dialogue dialogue(executor_, *link.value(), measurer_, watch_, unacknowledged_);
   const Result<Welcome> welcome = co_await dialogue.greet(options_.agent);
   if (!welcome) co_return welcome.error();
   log_line(LogLevel::info, "agent", "connected",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ struct SupervisorOptions {
   std::string token;
   AgentInfo agent;  ///< name, node, ranks, process; the worker's device fills in the rest
   WorkerCommand worker;
+  /// Makes the watch of the agent's device, once the worker has said which that is.
+  std::function<DeviceWatch(const AgentInfo&)> watch_device;
   double give_up_s = 60;  ///< without a coordinator for so long, the agent ends
 };
 
@@ -42,6 +45,7 @@ class Supervisor {
   net::any_io_executor executor_;
   SupervisorOptions options_;
   Measurer measurer_;
+  DeviceWatch watch_;
   std::vector<Row> unacknowledged_;
   Dialogue* dialogue_ = nullptr;  ///< on the link there is, once welcome
   std::chrono::steady_clock::time_point last_contact_;

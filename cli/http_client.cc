@@ -32,10 +32,10 @@ Result<Address> address_of(const std::string& url) {
   return Address{parsed->host(), parsed->has_port() ? std::string(parsed->port()) : "7077"};
 }
 
-Request request_of(const Server& server, const std::string& method, const std::string& target,
-                   const std::string& body) {
+Request request_of(const Server& server, const Address& address, const std::string& method,
+                   const std::string& target, const std::string& body) {
   Request request(beast::http::string_to_verb(method), target, 11);
-  request.set(beast::http::field::host, server.url);
+  request.set(beast::http::field::host, address.host + ":" + address.port);
   request.set(beast::http::field::user_agent, "headsplit");
   if (!server.token.empty()) {
     request.set(beast::http::field::authorization, "Bearer " + server.token);
@@ -96,7 +96,7 @@ Result<HttpReply> http(const Server& server, const std::string& method, const st
                        const std::string& body) {
   const Address address = TRY(address_of(server.url));
   Exchange exchange;
-  auto reply = exchange.run(address, request_of(server, method, target, body));
+  auto reply = exchange.run(address, request_of(server, address, method, target, body));
   if (!reply) return within_context("coordinator at " + server.url, reply.error());
   return reply;
 }

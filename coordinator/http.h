@@ -18,6 +18,7 @@ struct Request {
   std::string body;
   std::string authorization;  ///< the header, or empty
   std::string accept;         ///< the header, or empty
+  std::string host;           ///< the header, or empty
   std::string if_none_match;  ///< the header, or empty
 };
 

@@ -71,6 +71,7 @@ Result<Request> request_of(const HttpRequest& message) {
   request.body = message.body();
   request.authorization = message[http::field::authorization];
   request.accept = message[http::field::accept];
+  request.host = message[http::field::host];
   request.if_none_match = message[http::field::if_none_match];
   return request;
 }

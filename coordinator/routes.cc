@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "coordinator/export.h"
+#include "coordinator/metrics/scrape_routes.h"
 #include "coordinator/page_routes.h"
 #include "coordinator/sweep.h"
 #include "core/log.h"
@@ -38,14 +39,6 @@ Answer version_info(Call&) {
                              {"protocol_major", kProtocolMajor},
                              {"protocol_minor", kProtocolMinor}};
   co_return json_response(200, body);
-}
-
-Answer metrics(Call& call) {
-  MetricsReply reply = call.site.service.metrics(call.request.accept);
-  Response response;
-  response.content_type = std::move(reply.content_type);
-  response.body = std::move(reply.body);
-  co_return response;
 }
 
 Answer list_agents(Call& call) {
@@ -158,7 +151,6 @@ Answer list_rows(Call& call) {
 
 constexpr std::array kRoutes = {
     Route{"GET", "/healthz", healthz},
-    Route{"GET", "/metrics", metrics},
     Route{"GET", "/api/version", version_info},
     Route{"GET", "/api/agents", list_agents},
     Route{"GET", "/api/sweeps", list_sweeps},
@@ -209,7 +201,7 @@ net::awaitable<Response> handle(Request request, Site& site) {
     co_return error_response(401, "a token is needed: Authorization: Bearer TOKEN");
   }
   std::string methods;
-  for (const std::span<const Route> table : {std::span<const Route>(kRoutes), page_routes()}) {
+  for (const auto table : {std::span<const Route>(kRoutes), page_routes(), scrape_routes()}) {
     for (const Route& route : table) {
       const auto id = match(route.path, request.path);
       if (!id) continue;

@@ -83,7 +83,8 @@ Result<Ending> run(const CoordinatorOptions& options) {
   const std::unique_ptr<Store> store = TRY(Store::open(options.database));
   Service service(context.get_executor(), *store,
                   ServiceSettings{.heartbeat_s = options.heartbeat_s,
-                                  .silence_limit_s = options.silence_limit_s});
+                                  .silence_limit_s = options.silence_limit_s,
+                                  .metrics_series_max = options.metrics_series_max});
   std::vector<StoredSweep> sweeps = TRY(store->restore());
   TRY(recall_rows(options.database, sweeps, service));
   service.restore(std::move(sweeps));

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "coordinator/metrics/metrics_input.h"
 #include "core/exit_code.h"
 
 namespace headsplit::coordinator {
@@ -13,6 +14,7 @@ struct CoordinatorOptions {
   std::string token_file;
   double heartbeat_s = 1;
   double silence_limit_s = 10;
+  std::size_t metrics_series_max = kMetricsSeriesMax;
 };
 
 /// The coordinator program: prints "listening URL" on standard output when it serves, and runs

@@ -56,7 +56,8 @@ Service::Service(net::any_io_executor executor, Store& store, ServiceSettings se
     : executor_(std::move(executor)),
       store_(store),
       settings_(settings),
-      scheduler_(SchedulerSettings{.silence_limit_s = settings.silence_limit_s}) {}
+      scheduler_(SchedulerSettings{.silence_limit_s = settings.silence_limit_s}),
+      telemetry_(settings.metrics_series_max) {}
 
 void Service::restore(std::vector<StoredSweep> sweeps) {
   for (StoredSweep& sweep : sweeps) {

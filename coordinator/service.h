@@ -23,6 +23,7 @@ namespace headsplit::coordinator {
 struct ServiceSettings {
   double heartbeat_s = 1;       ///< how often agents must speak
   double silence_limit_s = 10;  ///< after this much silence an agent counts as lost
+  std::size_t metrics_series_max = kMetricsSeriesMax;
 };
 
 /// A sweep as clients see it.

@@ -22,13 +22,10 @@ json::array coordinator_targets(const std::string& host) {
   return json::array{group};
 }
 
-json::array node_targets(const std::vector<AgentView>& agents, int port) {
-  std::set<std::string> nodes;
-  for (const AgentView& view : agents) {
-    if (is_host(view.agent.node)) nodes.insert(view.agent.node);
-  }
+json::array node_targets(const std::vector<std::string>& nodes, int port) {
   json::array groups;
-  for (const std::string& node : nodes) {
+  for (const std::string& node : std::set<std::string>(nodes.begin(), nodes.end())) {
+    if (!is_host(node)) continue;
     const json::object labels = {{"node", node}};
     groups.push_back({{"targets", json::array{str(node, ":", port)}}, {"labels", labels}});
   }

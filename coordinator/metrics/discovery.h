@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/scheduler.h"
 #include "core/json.h"
 
 /// Answers of GET /sd, in the form of Prometheus' HTTP service discovery: the whole list each time,
@@ -14,8 +13,8 @@ namespace headsplit::coordinator {
 /// addressed it (its Host header); [] when that is no host with an optional port.
 json::array coordinator_targets(const std::string& host);
 
-/// The nodes of connected agents, each once, with `port`: for exporters that run beside agents.
-/// Agents themselves listen on nothing.
-json::array node_targets(const std::vector<AgentView>& agents, int port);
+/// nodes: of connected agents, in any order.  Each once, with `port`: for exporters that run beside
+/// agents. Agents themselves listen on nothing.
+json::array node_targets(const std::vector<std::string>& nodes, int port);
 
 }  // namespace headsplit::coordinator

@@ -100,6 +100,9 @@ struct AgentFacts {
   bool operator==(const AgentFacts&) const = default;
 };
 
+/// Most series that a scrape gets, unless told otherwise.
+constexpr std::size_t kMetricsSeriesMax = 20'000;
+
 struct MetricsInput {
   std::string version;
   std::string revision;
@@ -113,7 +116,7 @@ struct MetricsInput {
   std::map<LayoutKey, LayoutFigures> layouts;  ///< of the current sweep
   Histogram store_commit_s{log_bounds(1e-4, 10)};
   std::size_t store_queued = 0;
-  std::size_t series_max = 20'000;
+  std::size_t series_max = kMetricsSeriesMax;
   std::uint64_t series_omitted = 0;  ///< in earlier scrapes
 };
 

@@ -24,7 +24,7 @@ struct MetricsMoment {
 /// thread-safe; no clock: the caller says when it is.
 class Telemetry {
  public:
-  explicit Telemetry(std::size_t series_max = 20'000);
+  explicit Telemetry(std::size_t series_max = kMetricsSeriesMax);
 
   void agent_joined(std::int64_t session, const AgentInfo& agent, double unix_s);
   void agent_spoke(std::int64_t session, double unix_s);

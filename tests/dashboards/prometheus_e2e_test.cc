@@ -71,7 +71,8 @@ TEST_F(Watched, EveryVariableOfEveryDashboardHasValues) {
   const std::regex form(R"(label_values\((.*), (\w+)\))");
   for (const std::string name : {"erosion", "roofline", "sweep", "fleet"}) {
     const std::string text = source_text("dashboards/grafana/dashboards/" + name + ".json");
-    for (const auto& variable : json::parse(text).at("templating").at("list").as_array()) {
+    const json::value dashboard = json::parse(text);
+    for (const auto& variable : dashboard.at("templating").at("list").as_array()) {
       if (variable.at("type") != "query") continue;
       const std::string definition(variable.at("definition").as_string());
       std::smatch match;

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kCpuSweep = R"(
-name: on the cpu
+name: on-the-cpu
 model: deepseek-v3
 kernels: [mla_dense]
 layouts: [{tp: 1}, {tp: 8}]
@@ -28,7 +28,7 @@ measure: {min_time_ms: 1, max_time_ms: 20}
 
 /// Some 400 points: half a minute for two simulated GPUs.
 constexpr const char* kGpuSweep = R"(
-name: on simulated gpus
+name: on-simulated-gpus
 model: deepseek-v3
 kernels: [mla_dense]
 layouts: [{tp: 1}, {tp: 2}, {tp: 4}, {tp: 8}, {dp: 8}, {cp: 8}]

@@ -5,12 +5,6 @@
 namespace headsplit::coordinator {
 namespace {
 
-AgentView agent_on(const std::string& node) {
-  AgentView view;
-  view.agent.node = node;
-  return view;
-}
-
 TEST(Discovery, NamesTheCoordinatorAsTheCallerDid) {
   EXPECT_EQ(json::serialize(coordinator_targets("hpc7.example:7077")),
             R"([{"targets":["hpc7.example:7077"],"labels":{}}])");
@@ -25,9 +19,8 @@ TEST(Discovery, IsAnEmptyListWhenThereIsNothing) {
 }
 
 TEST(Discovery, NamesEachNodeOfAgentsOnce) {
-  const std::vector<AgentView> agents = {agent_on("node2"), agent_on("node1"), agent_on("node2"),
-                                         agent_on("not a host"), agent_on("")};
-  EXPECT_EQ(json::serialize(node_targets(agents, 9400)),
+  const std::vector<std::string> nodes = {"node2", "node1", "node2", "not a host", ""};
+  EXPECT_EQ(json::serialize(node_targets(nodes, 9400)),
             R"([{"targets":["node1:9400"],"labels":{"node":"node1"}},)"
             R"({"targets":["node2:9400"],"labels":{"node":"node2"}}])");
 }

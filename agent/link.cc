@@ -64,6 +64,10 @@ Task<> shake_hands(websocket::stream<Tcp::socket>& stream, const CoordinatorAddr
   if (error != websocket::error::upgrade_declined) co_return fail(ErrorKind::io, error.message());
   const unsigned status = response.result_int();
   if (status == 401) co_return fail(ErrorKind::config, "the coordinator wants another token");
+  if (status == 403) {
+    co_return fail(ErrorKind::config, "the coordinator is not called ", address.text(),
+                   ": use the address that it printed");
+  }
   const auto kind = status >= 500 ? ErrorKind::io : ErrorKind::config;
   co_return fail(kind, "the coordinator answered HTTP ", status, " to /agent");
 }

@@ -19,6 +19,7 @@ struct Request {
   std::string authorization;  ///< the header, or empty
   std::string accept;         ///< the header, or empty
   std::string host;           ///< the header, or empty
+  std::string origin;         ///< the header, or empty
   std::string if_none_match;  ///< the header, or empty
 };
 

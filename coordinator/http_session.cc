@@ -72,6 +72,7 @@ Result<Request> request_of(const HttpRequest& message) {
   request.authorization = message[http::field::authorization];
   request.accept = message[http::field::accept];
   request.host = message[http::field::host];
+  request.origin = message[http::field::origin];
   request.if_none_match = message[http::field::if_none_match];
   return request;
 }
@@ -118,18 +119,18 @@ net::awaitable<Incoming> next_request(net::ip::tcp::socket& socket, beast::flat_
   co_return incoming;
 }
 
-bool is_agent(const HttpRequest& message, const std::string& token) {
-  if (!beast::websocket::is_upgrade(message) || message.target() != "/agent") return false;
-  Request request{.path = "/agent"};
-  request.authorization = message[http::field::authorization];
-  return authorised(request, token);
+/// Whether an agent may be served: what is refused is answered as any request.
+bool is_agent(const HttpRequest& message, const Site& site) {
+  if (!beast::websocket::is_upgrade(message)) return false;
+  const Result<Request> request = request_of(message);
+  return request && request->path == "/agent" && !refusal_of(*request, site);
 }
 
-/// Whether a follower of events may be served: other failures are answered as any request.
-bool is_follower(const HttpRequest& message, const std::string& token) {
+/// Whether a follower of events may be served.
+bool is_follower(const HttpRequest& message, const Site& site) {
   if (message.method() != http::verb::get) return false;
   const Result<Request> request = request_of(message);
-  return request && request->path == "/api/events" && authorised(*request, token);
+  return request && request->path == "/api/events" && !refusal_of(*request, site);
 }
 
 /// False when no further request may follow.
@@ -152,11 +153,11 @@ Task<> serve_connection(net::ip::tcp::socket socket, Site& site) {
     }
     if (!incoming.request) break;
     HttpRequest message = std::move(*incoming.request);
-    if (is_agent(message, site.token)) {
+    if (is_agent(message, site)) {
       Task<> serving = serve_agent(std::move(socket), std::move(message), site.service);
       co_return co_await std::move(serving);
     }
-    if (is_follower(message, site.token)) {
+    if (is_follower(message, site)) {
       Task<> following = serve_events(std::move(socket), site);
       co_return co_await std::move(following);
     }

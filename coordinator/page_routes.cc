@@ -6,6 +6,7 @@
 #include "coordinator/web/asset.h"
 #include "coordinator/web/row_columns.h"
 #include "coordinator/web/row_model.h"
+#include "coordinator/web/script.h"
 
 namespace headsplit::coordinator {
 namespace {
@@ -15,11 +16,24 @@ constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// All modules of the page as one script: one request, where a browser would follow the imports
+/// from file to file.
+std::string_view page_script() {
+  static const std::string script = linked_script("js/main.js").value();
+  return script;
+}
+
+std::optional<std::string_view> content_of(const std::string& path) {
+  if (path == "page.js") return page_script();
+  const Asset* asset = find_asset(path);
+  return asset == nullptr ? std::nullopt : std::optional(asset->content);
+}
+
 /// A file of the page; 304 when the browser has this very content.
 Response file_response(const Request& request, const std::string& path) {
-  const Asset* asset = find_asset(path);
-  if (asset == nullptr) return error_response(404, "no such path: " + request.path);
-  const std::string tag = entity_tag(asset->content);
+  const auto content = content_of(path);
+  if (!content) return error_response(404, "no such path: " + request.path);
+  const std::string tag = entity_tag(*content);
   Response response;
   response.content_type = content_type_of(path);
   response.headers = {{"ETag", tag},
@@ -29,7 +43,7 @@ Response file_response(const Request& request, const std::string& path) {
   if (request.if_none_match == tag) {
     response.status = 304;
   } else {
-    response.body = std::string(asset->content);
+    response.body = std::string(*content);
   }
   return response;
 }
@@ -71,7 +85,6 @@ Answer roofs(Call& call) {
 constexpr std::array kRoutes = {
     Route{"GET", "/", page},
     Route{"GET", "/assets/{id}", page_file},
-    Route{"GET", "/assets/js/{id}", page_file},
     Route{"GET", "/assets/vendor/{id}", page_file},
     Route{"GET", "/api/model", roofs},
     Route{"GET", "/api/sweeps/{id}/columns", columns},

@@ -8,6 +8,7 @@
 
 #include "coordinator/export.h"
 #include "coordinator/metrics/scrape_routes.h"
+#include "coordinator/origin.h"
 #include "coordinator/page_routes.h"
 #include "coordinator/sweep.h"
 #include "core/log.h"
@@ -191,15 +192,23 @@ Response no_such_sweep(const std::string& id) {
   return error_response(404, "no sweep with the id '" + id + "'");
 }
 
-bool authorised(const Request& request, const std::string& token) {
-  return token.empty() || request.path == "/healthz" || is_page_file(request.path) ||
-         same_token(request.authorization, "Bearer " + token);
+std::optional<Response> refusal_of(const Request& request, const Site& site) {
+  if (from_foreign_page(request)) {
+    return error_response(403, "a page of " + request.origin + " may change nothing here");
+  }
+  if (site.token.empty()) {
+    if (names_this_machine(request, site.own_name)) return std::nullopt;
+    return error_response(403, "'" + request.host + "' is not this machine: expected localhost, " +
+                                   "127.0.0.1, [::1] or the name in --listen");
+  }
+  const bool passes = request.path == "/healthz" || is_page_file(request.path) ||
+                      same_token(request.authorization, "Bearer " + site.token);
+  if (passes) return std::nullopt;
+  return error_response(401, "a token is needed: Authorization: Bearer TOKEN");
 }
 
 net::awaitable<Response> handle(Request request, Site& site) {
-  if (!authorised(request, site.token)) {
-    co_return error_response(401, "a token is needed: Authorization: Bearer TOKEN");
-  }
+  if (auto refusal = refusal_of(request, site)) co_return std::move(*refusal);
   std::string methods;
   for (const auto table : {std::span<const Route>(kRoutes), page_routes(), scrape_routes()}) {
     for (const Route& route : table) {

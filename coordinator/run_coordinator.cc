@@ -89,7 +89,7 @@ Result<Ending> run(const CoordinatorOptions& options) {
   TRY(recall_rows(options.database, sweeps, service));
   service.restore(std::move(sweeps));
   net::thread_pool pool(kReaderThreads);
-  Site site{service, pool, options.database, token};
+  Site site{service, pool, options.database, token, address.host};
   std::printf("listening %s\n", server.url().c_str());
   std::fflush(stdout);
   Ending ending;

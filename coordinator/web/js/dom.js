@@ -37,16 +37,31 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/// Whether what a node shows must be drawn anew: `key` says what it is made of.  What is drawn anew
+/// for nothing takes the reader's focus and selection away.
+export function isNews(node, key) {
+  if (node.dataset.key === key) return false;
+  node.dataset.key = key;
+  return true;
+}
+
 /// What to show where there is nothing yet: why, and what to do about it.
 export function emptyState(what, ...advice) {
   return element("p", { class: "empty" }, element("strong", {}, what), " ", ...advice);
+}
+
+/// Puts a select there, unless the very same one is there already.
+export function showSelect(host, label, choices, chosen, onchoice) {
+  if (isNews(host, JSON.stringify([choices, chosen]))) {
+    host.replaceChildren(select(label, choices, chosen, onchoice));
+  }
 }
 
 /// A select whose choices are [value, label] pairs.
 export function select(label, choices, chosen, onchoice) {
   const box = element(
     "select",
-    { onchange: (event) => onchoice(event.target.value) },
+    { "aria-label": label, onchange: (event) => onchoice(event.target.value) },
     choices.map(([value, text]) => element("option", { value, selected: value === chosen }, text)),
   );
   return element("label", { class: "choice" }, element("span", {}, label), box);

@@ -38,9 +38,13 @@ export function intensityOf(row) {
   return row.intensity_measured ?? row.intensity_model ?? null;
 }
 
-/// One layout of a cell: medians over its repeats, and the rows they come from.
+/// One layout of a cell: medians over its repeats, and the rows they come from.  A figure that any
+/// repeat lacks is absent: a median over some of them would be of another thing.
 export function summaryOf(rows) {
-  const middle = (field) => median(rows.map((row) => row[field]));
+  const middle = (field) =>
+    rows.every((row) => Number.isFinite(row[field])) ? median(rows.map((row) => row[field])) : null;
+  const intensity_model = middle("intensity_model");
+  const intensity_measured = middle("intensity_measured");
   return {
     rows,
     row: rows[0],
@@ -51,9 +55,9 @@ export function summaryOf(rows) {
     time_p10_us: middle("time_p10_us"),
     time_p90_us: middle("time_p90_us"),
     time_us_model: middle("time_us_model"),
-    intensity_model: middle("intensity_model"),
-    intensity_measured: middle("intensity_measured"),
-    intensity: median(rows.map(intensityOf)),
+    intensity_model,
+    intensity_measured,
+    intensity: intensity_measured ?? intensity_model,
     kv_bytes: middle("kv_bytes_model"),
     roofline_fraction: middle("roofline_fraction"),
   };

@@ -1,7 +1,7 @@
 /// The page: data on one side, views on the other, the address bar between them.
 
 import { Data } from "./data.js";
-import { select, setText } from "./dom.js";
+import { isNews, select, setText } from "./dom.js";
 import { downloadLink } from "./download.js";
 import { Filters } from "./filters.js";
 import { looksOfLayouts } from "./palette.js";
@@ -19,6 +19,7 @@ import { TableView } from "./view_table.js";
 
 const kQuietBetweenDraws_ms = 500;
 const kClock_ms = 1000;
+const kFirstPlot = "first-plot";
 
 export class Page {
   #source;
@@ -27,6 +28,9 @@ export class Page {
   #views;
   #drawTimer = null;
   #drawn_ms = 0;
+  #turn = 0;
+  #isDrawing = false;
+  #isStale = false;
   #viewShown = "";
 
   constructor(source) {
@@ -61,12 +65,12 @@ export class Page {
       progress: new ProgressView(at("progress"), state),
       fleet: new FleetView(at("fleet")),
       filters: new Filters(at("filters"), state),
+      row: new RowView(document.body, state, this.#source),
       roofline: new RooflineView(at("roofline"), state),
       erosion: new ErosionView(at("erosion"), state),
       layouts: new LayoutsView(at("layouts"), state),
       map: new MapView(at("map"), state),
       rows: new TableView(at("rows"), state, () => this.#downloads()),
-      row: new RowView(document.body, state, this.#source),
     };
   }
 
@@ -109,21 +113,37 @@ export class Page {
 
   #drawSoon() {
     if (this.#drawTimer !== null) return;
+    if (this.#isDrawing) {
+      this.#isStale = true;
+      return;
+    }
     const wait = Math.max(0, this.#drawn_ms + kQuietBetweenDraws_ms - performance.now());
     this.#drawTimer = setTimeout(() => this.#draw(), this.#drawn_ms === 0 ? 0 : wait);
   }
 
-  #draw() {
+  /// View by view.  Each has a task of its own, so that the browser shows it and hears the reader
+  /// before the next; a newer drawing takes over from an older one.
+  async #draw() {
     clearTimeout(this.#drawTimer);
     this.#drawTimer = null;
+    this.#isDrawing = true;
+    const turn = ++this.#turn;
     this.#data.choose(this.#sweep);
     const context = this.#context;
     this.#drawChoice(context.sweep);
-    for (const view of Object.values(this.#views)) view.show(context);
+    for (const [name, view] of Object.entries(this.#views)) {
+      view.show(context);
+      if (context.rows.length === 0) continue;
+      if (name === "roofline") markFirstPlot();
+      await nextTask();
+      if (turn !== this.#turn) return;
+    }
+    this.#isDrawing = false;
     this.#drawn_ms = context.rows.length > 0 ? performance.now() : 0;
-    if (context.rows.length === 0) return;
-    if (performance.getEntriesByName("first-plot").length === 0) performance.mark("first-plot");
-    this.#scrollTo(context.values.view ?? "");
+    if (context.rows.length > 0) this.#scrollTo(context.values.view ?? "");
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    this.#drawSoon();
   }
 
   /// Only what changes every second.
@@ -136,8 +156,7 @@ export class Page {
     const host = byId("sweep");
     const choices = this.#data.sweeps.map((one) => [one.id, one.name]);
     const key = JSON.stringify([choices, sweep?.id]);
-    if (host.dataset.key === key) return;
-    host.dataset.key = key;
+    if (!isNews(host, key)) return;
     const choose = (id) => this.#state.change({ sweep: id, row: "", cell: "", page: "" });
     host.replaceChildren(choices.length > 0 ? select("Sweep", choices, sweep?.id, choose) : "");
     document.title = sweep ? `${sweep.name} · headsplit` : "headsplit";
@@ -154,6 +173,16 @@ export class Page {
     this.#viewShown = view;
     if (view) byId(view)?.scrollIntoView({ block: "start" });
   }
+}
+
+function nextTask() {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+/// For whoever measures the page: the moment after the browser showed the first plot.
+function markFirstPlot() {
+  if (performance.getEntriesByName(kFirstPlot).length > 0) return;
+  requestAnimationFrame(() => setTimeout(() => performance.mark(kFirstPlot)));
 }
 
 function byId(id) {

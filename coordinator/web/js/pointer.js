@@ -4,6 +4,16 @@ import { element } from "./dom.js";
 
 const kReach_px = 24;
 
+/// Whether two places show one thing, though the plot was drawn anew between them.
+function isSame(one, other) {
+  const id = ({ point }) => (point.row ?? point.summary.row).point_id;
+  return (
+    one.series.key === other.series.key &&
+    one.series.hollow === other.series.hollow &&
+    id(one) === id(other)
+  );
+}
+
 export class Pointer {
   #frame;
   #ring = element("div", { class: "ring", hidden: true });
@@ -37,7 +47,9 @@ export class Pointer {
       for (const point of series.points) this.#places.push({ series, point });
     }
     this.#places.sort((a, b) => a.point.x - b.point.x || a.point.y - b.point.y);
-    if (this.#chosen) this.#choose(null);
+    const chosen = this.#chosen;
+    this.#choose(null);
+    if (chosen) this.#choose(this.#places.find((place) => isSame(place, chosen)) ?? null);
   }
 
   /// The mouse moved.

@@ -1,5 +1,7 @@
 /// The roofline: what a device could do at an arithmetic intensity.
 
+import { median } from "./rows.js";
+
 /// FLOP/byte where the memory roof meets the ceiling.  tflops and gbps as devices state them.
 export function ridgeOf(ceiling) {
   return (ceiling.tflops * 1e3) / ceiling.gbps;
@@ -29,20 +31,28 @@ export function bestSeen(rows, device) {
   return seen.tflops > 0 && seen.gbps > 0 ? seen : null;
 }
 
-/// Ceilings of the devices in the rows: as the server knows them, else the best seen.
+/// What a device reached when it measured itself, as its rows have it; null when they have not.
+function measuredRoof(rows, device) {
+  const own = rows.filter((row) => row.device === device);
+  const tflops = median(own.map((row) => row.matmul_ceiling_tflops));
+  const gbps = median(own.map((row) => row.read_ceiling_gbps));
+  return tflops > 0 && gbps > 0 ? { device, tflops, gbps, source: "measured" } : null;
+}
+
+/// Ceilings of the devices in the rows: measured on them, and as the server knows their data
+/// sheets; of a device with neither, the best seen.
 export function ceilingsOf(rows, known) {
   const ceilings = [];
   for (const device of new Set(rows.map((row) => row.device))) {
+    const measured = measuredRoof(rows, device);
     const stated = known.filter((ceiling) => ceiling.device === device);
-    const best = stated.length === 0 ? bestSeen(rows, device) : null;
-    ceilings.push(...stated, ...(best ? [best] : []));
+    const best = measured === null && stated.length === 0 ? bestSeen(rows, device) : null;
+    ceilings.push(...[measured, ...stated, best].filter((ceiling) => ceiling !== null));
   }
   return ceilings;
 }
 
-/// The ceiling that the work of a row runs against.  MMAs run in bf16 whatever the cache holds, so
-/// the bf16 ceiling applies unless the device has only one.
+/// The ceiling that the work of a row runs against: measured where it was.
 export function ceilingFor(ceilings, row) {
-  const own = ceilings.filter((ceiling) => ceiling.device === row.device);
-  return own.find((ceiling) => ceiling.name === "bf16") ?? own[0] ?? null;
+  return ceilings.find((ceiling) => ceiling.device === row.device) ?? null;
 }

@@ -50,6 +50,8 @@ export const kGroups = [
       field("intensity_measured", "intensity, counted", unit("FLOP/byte"), measured, whyNoCounters),
       field("tflops", "performance", unit("TFLOP/s"), both),
       field("gbps", "bandwidth", unit("GB/s"), both),
+      field("read_ceiling_gbps", "read ceiling of the device", unit("GB/s"), measured),
+      field("matmul_ceiling_tflops", "matmul ceiling of the device", unit("TFLOP/s"), measured),
       field("roofline_fraction", "of the roofline", percentText, (row) =>
         row.intensity_source === "measured" ? "measured" : "model intensity, measured time",
       ),

@@ -170,14 +170,14 @@ function referencesOf(kind, curves, labels, degrees, roofs) {
       references.push({ points, colour: "muted", dash: [2, 4], label, labelAt: 0.95, fit: true });
     }
   }
-  for (const roof of kind.ridge ? roofs : []) {
+  for (const roof of kind.ridge ? roofs.slice(0, 1) : []) {
     const ridge = ridgeOf(roof);
     references.push({
       points: ends.map((tp) => [tp, ridge]),
       colour: "text",
       dash: [6, 4],
-      label: `ridge ${figure(ridge)}`,
-      labelAt: 0.85,
+      label: `ridge ${figure(ridge)}, ${roof.source}`,
+      labelAt: 0.95,
       fit: true,
     });
   }

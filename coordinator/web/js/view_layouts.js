@@ -1,7 +1,7 @@
 /// Layout comparison: one problem under every layout measured, as bars.
 
 import { cellText, cellsOf } from "./cells.js";
-import { element, emptyState, select } from "./dom.js";
+import { element, emptyState, showSelect } from "./dom.js";
 import { bytesText, figure, percentText, timeText, timesText } from "./format.js";
 import { swatch } from "./markers.js";
 
@@ -31,14 +31,8 @@ export class LayoutsView {
     if (cell === undefined) return;
     const listed = cells.slice(0, kCellsMost);
     if (!listed.includes(cell)) listed.unshift(cell);
-    this.#tools.replaceChildren(
-      select(
-        "Problem",
-        listed.map((one) => [one.key, `${cellText(one)} (${one.layouts.length} layouts)`]),
-        cell.key,
-        (key) => this.#state.change({ cell: key }),
-      ),
-    );
+    const choices = listed.map((one) => [one.key, `${cellText(one)} (${one.layouts.length} layouts)`]);
+    showSelect(this.#tools, "Problem", choices, cell.key, (key) => this.#state.change({ cell: key }));
     this.#drawBars(cell.layouts, looks);
     const kind = cell.row.ranks === "real" ? "of the slowest rank" : "of rank 0, without collectives";
     this.#note.textContent =

@@ -1,7 +1,7 @@
 /// Map of the best layout over batch and context, for one number of GPUs.
 
 import { bestLayouts, gpuCounts, usualGpuCount, verdictText } from "./cells.js";
-import { element, emptyState, select } from "./dom.js";
+import { element, emptyState, isNews, showSelect } from "./dom.js";
 import { tokensText, timeText } from "./format.js";
 import { swatch } from "./markers.js";
 import { matching } from "./rows.js";
@@ -9,6 +9,13 @@ import { heldText, sliceOf } from "./slice.js";
 
 /// Held to one value each: only layouts compete in a cell.
 const kHeld = ["device", "model", "kernel", "kv_dtype", "query_tokens", "l2", "lengths", "ranks"];
+
+/// What the drawn map is made of.
+function keyOf(map, looks) {
+  const told = ({ key, winner, lead }) => [key, winner.layout, looks.get(winner.layout).colour, winner.time_us, lead];
+  const cells = map.cells.map((line) => line.map((cell) => cell && told(cell)));
+  return JSON.stringify([map.batches, map.contexts, cells]);
+}
 
 export class MapView {
   #state;
@@ -31,10 +38,9 @@ export class MapView {
     this.#empty.hidden = map !== null;
     this.#table.hidden = this.#note.hidden = this.#tools.hidden = map === null;
     if (map === null) return;
-    this.#tools.replaceChildren(
-      select("GPUs", counts.map((count) => [String(count), String(count)]), String(gpus), (value) =>
-        this.#state.change({ gpus: value }),
-      ),
+    const choices = counts.map((count) => [String(count), String(count)]);
+    showSelect(this.#tools, "GPUs", choices, String(gpus), (value) =>
+      this.#state.change({ gpus: value }),
     );
     this.#draw(map, looks);
     const heldNote = heldText(held);
@@ -44,6 +50,7 @@ export class MapView {
   }
 
   #draw(map, looks) {
+    if (!isNews(this.#table, keyOf(map, looks))) return;
     const head = element(
       "tr",
       {},

@@ -1,7 +1,7 @@
 /// Roofline: what each row reached against what its intensity allows.
 
 import { describeRow } from "./describe.js";
-import { element, emptyState, select } from "./dom.js";
+import { element, emptyState, showSelect } from "./dom.js";
 import { intensityOf, timed } from "./erosion.js";
 import { figure } from "./format.js";
 import { layoutOrder } from "./layout.js";
@@ -14,6 +14,8 @@ const kChoices = [
   ["measured", "measured only"],
   ["model", "model only"],
 ];
+
+const kRoofDashes = { measured: [], "data sheet": [9, 5], "best seen": [3, 4] };
 
 export class RooflineView {
   #state;
@@ -38,10 +40,8 @@ export class RooflineView {
     const rows = timed(filtered).filter((row) => row.tflops > 0 && xOf(values)(row) > 0);
     this.#empty.hidden = rows.length > 0;
     this.#body.hidden = rows.length === 0;
-    this.#tools.replaceChildren(
-      select("Intensity", kChoices, values.intensity ?? "", (value) =>
-        this.#state.change({ intensity: value }),
-      ),
+    showSelect(this.#tools, "Intensity", kChoices, values.intensity ?? "", (value) =>
+      this.#state.change({ intensity: value }),
     );
     if (rows.length === 0) return;
     const roofs = ceilingsOf(rows, ceilings);
@@ -114,14 +114,14 @@ function referencesOf(roofs, points) {
   const low = Math.min(...roofs.map((roof) => ridgeOf(roof) / 8), minimum(xs)) / 1.5;
   const high = Math.max(...roofs.map((roof) => ridgeOf(roof) * 4), -minimum(xs.map((x) => -x))) * 1.5;
   return roofs.flatMap((roof, i) => {
-    const dash = roof.source === "best seen" ? [6, 4] : [];
+    const dash = kRoofDashes[roof.source];
     const ridge = ridgeOf(roof);
-    const name = roof.name ? ` ${roof.name}` : "";
     const corners = roofCorners(roof, low, high);
+    const whose = roofs.length > 1 ? `, ${roof.source}` : "";
     return [
       { points: corners, colour: "text", dash, fit: true },
-      along(corners.slice(-2), dash, `${figure(roof.tflops)} TFLOP/s${name}`, 0.95),
-      along(corners.slice(0, 2), dash, `${figure(roof.gbps)} GB/s`, 0.35 + 0.1 * i),
+      along(corners.slice(-2), dash, `${figure(roof.tflops)} TFLOP/s${whose}`, 0.95),
+      along(corners.slice(0, 2), dash, `${figure(roof.gbps)} GB/s${whose}`, 0.3 + 0.4 * (i % 2)),
       {
         points: [[ridge, 1e-12], [ridge, roof.tflops]],
         colour: "muted",

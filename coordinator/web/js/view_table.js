@@ -1,6 +1,6 @@
 /// Every row, sortable, a page at a time.  Each row has its own address.
 
-import { element, emptyState } from "./dom.js";
+import { element, emptyState, isNews } from "./dom.js";
 import { figure, percentText, timeText, tokensText } from "./format.js";
 import { sorted } from "./rows.js";
 
@@ -51,6 +51,8 @@ export class TableView {
     const part = ordered.slice((page - 1) * kPageRows, page * kPageRows);
     this.#count.textContent = `${filtered.length} of ${rows.length} rows`;
     this.#empty.hidden = filtered.length > 0;
+    const known = part.map((row) => [row.point_id, row.epoch, row.status]);
+    if (!isNews(this.#body, JSON.stringify([this.#state.address({ row: "" }), known, pages]))) return;
     this.#drawHead(field, direction);
     this.#body.replaceChildren(...part.map((row) => this.#line(row)));
     this.#drawPages(page, pages);

@@ -5,6 +5,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/// A name that the browser of the tests resolves to this machine.
+export const kReboundName = "rebound.example";
 const kChromium = "/usr/bin/chromium";
 const kFlags = [
   "--headless",
@@ -15,6 +17,7 @@ const kFlags = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  `--host-resolver-rules=MAP ${kReboundName} 127.0.0.1`,
 ];
 const require = createRequire(new URL("../../coordinator/web/package.json", import.meta.url));
 
@@ -41,7 +44,7 @@ export async function startBrowser() {
     viewport: { width: 1280, height: 900 },
     acceptDownloads: true,
   });
-  context.setDefaultTimeout(20000);
+  context.setDefaultTimeout(30000);
   return {
     context,
     async open(url, { width = 1280, height = 900, dark = false } = {}) {

@@ -96,6 +96,8 @@ function rowOf(point, index, noise) {
     intensity_source: "measured",
     tflops,
     gbps: work.hbm_bytes_model / time_us / 1e3,
+    read_ceiling_gbps: kRead_gbps * 1.03,
+    matmul_ceiling_tflops: kPeak_tflops * 1.15,
     roofline_fraction: Math.max(compute_us, memory_us) / time_us,
     limiter: memory_us > compute_us ? "memory" : "tensor",
     num_splits: 8,

@@ -41,6 +41,15 @@ test("a device nobody described has the best its rows reached for a roof, and it
   assert.equal(roof.bestSeen([{ device: "x", tflops: null }], "x"), null);
 });
 
+test("a roof measured with the rows comes before the data sheet", () => {
+  const row = (tflops) => ({ device: "H200", matmul_ceiling_tflops: tflops, read_ceiling_gbps: 4300 });
+  const roofs = roof.ceilingsOf([row(700), row(720), row(710), row(null)], [h200]);
+  assert.deepEqual(roofs[0], { device: "H200", tflops: 710, gbps: 4300, source: "measured" });
+  assert.deepEqual(roofs[1], h200);
+  assert.equal(roof.ceilingFor(roofs, { device: "H200" }), roofs[0]);
+  assert.equal(roof.ceilingFor(roofs, { device: "another" }), null);
+});
+
 test("a sweep is finished when every point has its row, whatever the row says", () => {
   const sweep = { points: 4, ok: 1, failed: 1, skipped: 1, cancelled: 1 };
   assert.ok(isFinished(sweep));
@@ -52,7 +61,12 @@ test("events are cut from the stream wherever its pieces end, and comments are n
   const text = ': alive\n\nevent: rows\ndata: {"a":\ndata: 1}\n\nevent: stale\ndata: {}\n\n: alive\n\n';
   for (const size of [1, 7, 1000]) {
     const pieces = text.match(new RegExp(`[^]{1,${size}}`, "g")).map((piece) => Buffer.from(piece));
-    const body = ReadableStream.from(pieces);
+    const body = new ReadableStream({
+      start(stream) {
+        for (const piece of pieces) stream.enqueue(piece);
+        stream.close();
+      },
+    });
     const seen = [];
     for await (const event of eventsOf(body)) seen.push(event);
     assert.deepEqual(seen, [

@@ -2,8 +2,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { madeRows } from "./made_rows.mjs";
@@ -22,52 +21,47 @@ export function makeFolder() {
 
 /// Runs to the end; its output, or an error with all it said.
 export function run(name, args, options = {}) {
-  const done = spawnSync(program(name), args, { encoding: "utf8", timeout: 50000, ...options });
+  const done = spawnSync(program(name), args, { encoding: "utf8", timeout: 200000, ...options });
   if (done.status !== 0) {
     throw new Error(`${name} ${args.join(" ")}: ${done.error ?? done.status}\n${done.stderr}`);
   }
   return done.stdout;
 }
 
-/// A database with a finished sweep of made rows.  change(row): what is different about them.
-export function makeDatabase(file, { count = 768, name = "made-for-tests", change = (row) => row } = {}) {
+/// A database with a sweep of made rows.  change(row): what is different about them.  stored: how
+/// many of them are done; the others' points wait.
+export function makeDatabase(
+  file,
+  { count = 768, name = "made-for-tests", change = (row) => row, stored = count } = {},
+) {
   const lines = madeRows(count).map((row) => JSON.stringify(change({ ...row, sweep: name })));
-  run("web_rows_to_db", [file, name], { input: lines.join("\n"), maxBuffer: 1 << 28 });
+  run("web_rows_to_db", [file, name, stored], { input: lines.join("\n"), maxBuffer: 1 << 28 });
 }
 
-async function freePort() {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-/// A coordinator on a free port, answering.
-export async function startCoordinator(database) {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const child = start("headsplit-coordinator", ["--listen", `127.0.0.1:${port}`, "--db", database]);
-  for (let look = 0; look < 200; ++look) {
-    if (child.process.exitCode !== null) throw new Error(`the coordinator ended: ${child.said()}`);
-    const reply = await fetch(`${url}/api/sweeps`).catch(() => null);
-    if (reply?.ok) return { url, port, ...child };
+/// A coordinator on a port of its own, ready: its `url`.  extra: more of its options.
+export async function startCoordinator(database, extra = []) {
+  const child = start("headsplit-coordinator", ["--listen", "127.0.0.1:0", "--db", database, ...extra]);
+  for (let look = 0; look < 400; ++look) {
+    const ready = child.printed().match(/listening (\S+)/);
+    if (ready) return { url: ready[1], ...child };
+    if (child.process.exitCode !== null) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await child.end();
-  throw new Error(`the coordinator does not answer: ${child.said()}`);
+  throw new Error(`the coordinator does not serve: ${child.said()}`);
 }
 
 /// A program in the background; end() stops it and waits.
 export function start(name, args) {
-  const child = spawn(program(name), args, { stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(program(name), args, { stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
   let said = "";
+  child.stdout.on("data", (data) => (printed += data));
   child.stderr.on("data", (data) => (said += data));
   const gone = once(child, "exit");
   return {
     process: child,
+    printed: () => printed,
     said: () => said,
     async end() {
       child.kill("SIGTERM");
@@ -78,7 +72,9 @@ export function start(name, args) {
   };
 }
 
-export function writeSweep(file, text) {
-  writeFileSync(file, text);
-  return file;
+/// Hands a sweep over, as `headsplit submit` does.
+export async function submit(url, text) {
+  const reply = await fetch(`${url}/api/sweeps?filename=test.yaml`, { method: "POST", body: text });
+  if (!reply.ok) throw new Error(`submit: ${reply.status} ${await reply.text()}`);
+  return reply.json();
 }

@@ -1,9 +1,12 @@
-/// `web_rows_to_db FILE NAME < rows.jsonl`: a database with one finished sweep of these rows.  For
-/// tests of the page only: the rows are made, not measured.
+/// `web_rows_to_db FILE NAME [STORED] < rows.jsonl`: a database with one sweep of these rows, the
+/// first STORED of them done.  For tests of the page only: the rows are made, not measured.
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <future>
 #include <iostream>
+#include <span>
 
 #include "coordinator/plan.h"
 #include "coordinator/store.h"
@@ -44,7 +47,7 @@ Result<T> waited(std::future<Result<T>> future) {
   return future.get();
 }
 
-Result<void> store_rows(Store& store, const std::string& sweep, const std::vector<Row>& rows) {
+Result<void> store_rows(Store& store, const std::string& sweep, std::span<const Row> rows) {
   std::vector<std::future<Result<void>>> stored;
   for (const Row& row : rows) {
     const auto promise = std::make_shared<std::promise<Result<void>>>();
@@ -56,7 +59,9 @@ Result<void> store_rows(Store& store, const std::string& sweep, const std::vecto
   return {};
 }
 
-Result<void> make_database(const std::string& path, const std::string& name) {
+/// stored_most: rows after these are points that still wait.
+Result<void> make_database(const std::string& path, const std::string& name,
+                           std::size_t stored_most) {
   const std::vector<Row> rows = TRY(rows_from(std::cin));
   const std::unique_ptr<Store> store = TRY(Store::open(path));
   Plan plan = plan_of(rows, name);
@@ -65,18 +70,20 @@ Result<void> make_database(const std::string& path, const std::string& name) {
   store->begin_sweep(std::move(plan), "",
                      [&](Result<StoredSweep> sweep) { begun.set_value(std::move(sweep)); });
   TRY(waited(begun.get_future()));
-  return store_rows(*store, id, rows);
+  const std::span<const Row> all(rows);
+  return store_rows(*store, id, all.first(std::min(rows.size(), stored_most)));
 }
 
 }  // namespace
 }  // namespace headsplit::coordinator
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: web_rows_to_db FILE NAME < rows.jsonl\n");
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: web_rows_to_db FILE NAME [STORED] < rows.jsonl\n");
     return 2;
   }
-  const auto made = headsplit::coordinator::make_database(argv[1], argv[2]);
+  const std::size_t stored_most = argc == 4 ? std::strtoull(argv[3], nullptr, 10) : SIZE_MAX;
+  const auto made = headsplit::coordinator::make_database(argv[1], argv[2], stored_most);
   if (made) return 0;
   std::fprintf(stderr, "web_rows_to_db: %s\n", made.error().message.c_str());
   return 1;

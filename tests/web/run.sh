@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests of the web page: its logic in node, and the page itself in a headless Chromium.
 # Exits 77, saying what is missing, where they cannot run.
-#   run.sh logic | browser
+#   run.sh logic | browser | bench
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -15,8 +15,12 @@ case ${1:-} in
     node missing.mjs || exit 77
     exec node --test --test-concurrency=1 ./*.browser.mjs
     ;;
+  bench)
+    node missing.mjs || exit 0
+    exec node page_bench.mjs "${@:2}"
+    ;;
   *)
-    echo "usage: run.sh logic | browser" >&2
+    echo "usage: run.sh logic | browser | bench" >&2
     exit 2
     ;;
 esac

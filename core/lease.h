@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/gang.h"
 #include "core/json.h"
 #include "core/point.h"
 #include "core/rank_problem.h"
@@ -21,22 +22,25 @@ struct MeasureSettings {
 };
 BOOST_DESCRIBE_STRUCT(MeasureSettings, (), (min_time_ms, max_noise, max_time_ms, counters, repeats))
 
-/// A point handed to an agent.  (point_id, epoch) is the attempt: the epoch grows with every grant
-/// of the point, so that whatever a stale holder sends can be told apart and refused.
+/// A point handed to an agent, or one rank of it to each agent of a gang.  (point_id, epoch) is the
+/// attempt: the epoch grows with every grant of the point, so that whatever a stale holder sends
+/// can be told apart and refused.
 struct Lease {
   std::string point_id;
   std::int64_t epoch = 0;
   std::string sweep;
   Point point;
-  RankProblem problem;
+  RankProblem problem;  ///< of this rank
   MeasureSettings measure;
   std::uint64_t seed = 1;
-  double deadline_s = 60;  ///< from the grant; the agent kills its worker before this passes
+  double deadline_s = 60;  ///< from the grant; the agent kills its worker before this passes.  In
+                           ///< a gang it begins anew with the go.
+  GangSeat gang;
 
   bool operator==(const Lease&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Lease, (),
-                      (point_id, epoch, sweep, point, problem, measure, seed, deadline_s))
+                      (point_id, epoch, sweep, point, problem, measure, seed, deadline_s, gang))
 HEADSPLIT_JSON_ELSEWHERE(Lease)
 
 }  // namespace headsplit

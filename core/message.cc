@@ -6,8 +6,8 @@ namespace headsplit {
 namespace {
 
 /// Wire name of each alternative, in the order of the variants.
-constexpr std::array kAgentKinds = {"hello", "heartbeat", "report"};
-constexpr std::array kCoordinatorKinds = {"welcome", "refused", "grant", "ack", "cancel"};
+constexpr std::array kAgentKinds = {"hello", "heartbeat", "report", "ready"};
+constexpr std::array kCoordinatorKinds = {"welcome", "refused", "grant", "ack", "cancel", "go"};
 static_assert(kAgentKinds.size() == std::variant_size_v<AgentMessage>);
 static_assert(kCoordinatorKinds.size() == std::variant_size_v<CoordinatorMessage>);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/ceilings.h"
+#include "core/gang.h"
 #include "core/json.h"
 #include "core/lease.h"
 #include "core/row.h"
@@ -30,12 +31,15 @@ struct AgentInfo {
   std::string build;
   std::int64_t memory_bytes = 0;  ///< free for inputs, measured at start
   int process_id = 0;
+  int numa_node = -1;  ///< of its processors or its GPU; -1 = unknown
+  std::string
+      nvlink_domain;  ///< agents with the same one reach each other over NVLink; empty = none
 
   bool operator==(const AgentInfo&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(AgentInfo, (),
                       (name, node, rank, local_rank, backend, device, gpu_uuid, driver, cuda, build,
-                       memory_bytes, process_id))
+                       memory_bytes, process_id, numa_node, nvlink_domain))
 
 /// Agent, first message.
 struct Hello {
@@ -84,7 +88,7 @@ BOOST_DESCRIBE_STRUCT(Heartbeat, (),
                       (working_on, sm_clock_mhz, memory_clock_mhz, power_w, temperature_c, energy_j,
                        throttled, ceilings))
 
-/// Coordinator: run this.
+/// Coordinator: run this; or prepare it, when it is a rank of a gang.
 struct Grant {
   Lease lease;
 
@@ -99,6 +103,29 @@ struct Report {
   bool operator==(const Report&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Report, (), (row))
+
+/// Agent: its rank of a gang has its inputs, is verified, and waits for the go.
+struct Ready {
+  std::string sweep;
+  std::string point_id;
+  std::int64_t epoch = 0;
+  int rank = 0;
+  RankContact contact;
+
+  bool operator==(const Ready&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Ready, (), (sweep, point_id, epoch, rank, contact))
+
+/// Coordinator, when every rank of a gang is ready: begin.
+struct Go {
+  std::string sweep;
+  std::string point_id;
+  std::int64_t epoch = 0;
+  std::vector<RankContact> contacts;  ///< by rank
+
+  bool operator==(const Go&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Go, (), (sweep, point_id, epoch, contacts))
 
 /// How the coordinator took a row.
 enum class Acceptance { accepted, duplicate, stale, invalid };
@@ -126,8 +153,8 @@ struct Cancel {
 };
 BOOST_DESCRIBE_STRUCT(Cancel, (), (point_id, epoch, sweep))
 
-using AgentMessage = std::variant<Hello, Heartbeat, Report>;
-using CoordinatorMessage = std::variant<Welcome, Refused, Grant, Ack, Cancel>;
+using AgentMessage = std::variant<Hello, Heartbeat, Report, Ready>;
+using CoordinatorMessage = std::variant<Welcome, Refused, Grant, Ack, Cancel, Go>;
 
 /// Text of a message, and back.  Fails: protocol (unknown kind, wrong type; names the field).
 std::string message_text(const AgentMessage& message);

@@ -16,9 +16,17 @@ std::string content_id(const std::string& text) {
   return hex.substr(0, 16);
 }
 
-std::string point_id(const Point& point) { return content_id(json_text(point)); }
+std::string point_id(const Point& point) {
+  json::value content = to_json(point);
+  // Points without a message keep the ids that they had before there were any.
+  if (point.message_bytes == 0) content.get_object().erase("message_bytes");
+  return content_id(json::serialize(content));
+}
 
 std::string point_label(const Point& point) {
+  if (point.message_bytes > 0) {
+    return str(point.kernel, " ", layout_name(point.layout), " ", point.message_bytes, " bytes");
+  }
   return str(point.kernel, " ", layout_name(point.layout), " B=", point.batch,
              " T=", point.query_tokens, " L=", point.context, " ", enum_name(point.kv_dtype));
 }

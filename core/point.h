@@ -40,12 +40,13 @@ struct Point {
   Lengths lengths = Lengths::equal;
   L2 l2 = L2::cold;
   int repeat = 0;
+  std::int64_t message_bytes = 0;  ///< of a collective kernel; 0 for all others
 
   bool operator==(const Point&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Point, (),
                       (model, kernel, layout, ranks, batch, query_tokens, context, kv_dtype,
-                       lengths, l2, repeat))
+                       lengths, l2, repeat, message_bytes))
 HEADSPLIT_JSON_ELSEWHERE(Point)
 
 /// Stable id from the point's content (16 hex digits of a SHA-1): equal points, equal ids.

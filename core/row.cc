@@ -21,6 +21,7 @@ Row row_of(const Point& point) {
   row.lengths = point.lengths;
   row.l2 = point.l2;
   row.repeat = point.repeat;
+  row.message_bytes = point.message_bytes;
   return row;
 }
 

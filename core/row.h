@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/gang.h"
 #include "core/json.h"
 #include "core/point.h"
 
@@ -73,12 +74,14 @@ struct RowPoint {
   Lengths lengths = Lengths::equal;
   L2 l2 = L2::cold;
   int repeat = 0;
+  std::int64_t message_bytes = 0;  ///< of a collective kernel
 
   bool operator==(const RowPoint&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RowPoint, (),
                       (model, kernel, layout, tp, dp, cp, ranks, local_heads, batch, query_tokens,
-                       context, rank_batch, rank_context, kv_dtype, lengths, l2, repeat))
+                       context, rank_batch, rank_context, kv_dtype, lengths, l2, repeat,
+                       message_bytes))
 
 /// Time of one launch.
 struct RowTiming {
@@ -186,6 +189,52 @@ struct RowOverhead {
 };
 BOOST_DESCRIBE_STRUCT(RowOverhead, (), (wall_s, sampling_s, kernel_s, prepare_s, verify_s))
 
+/// What one rank of a gang measured.
+struct RankPart {
+  int rank = 0;
+  std::string agent;
+  std::string node;
+  std::string gpu_uuid;
+  int local_heads = 0;
+  int rank_batch = 0;
+  std::int64_t rank_context = 0;
+  std::optional<double> time_us;        ///< attention, then its collectives: its own median
+  std::optional<double> attention_us;   ///< attention alone
+  std::optional<double> collective_us;  ///< the collectives alone
+  std::optional<double> overlapped_us;  ///< both at once, as two half batches would
+  std::optional<double> error_vs_reference;
+
+  bool operator==(const RankPart&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RankPart, (),
+                      (rank, agent, node, gpu_uuid, local_heads, rank_batch, rank_context, time_us,
+                       attention_us, collective_us, overlapped_us, error_vs_reference))
+
+/// A point that a whole gang ran.  `time_us` and `samples_us` are then of the slowest rank of each
+/// launch: attention and its collectives, in sequence.
+struct RowGang {
+  int rank = 0;           ///< whose part this is, until the parts are one row
+  std::string transport;  ///< sockets | nccl; empty without a gang
+  PageOrder pages = PageOrder::interleaved;
+  Merge merge = Merge::all_to_all;
+  std::optional<double> attention_us;   ///< attention alone, on the slowest rank
+  std::optional<double> collective_us;  ///< the collectives alone, on the slowest rank
+  std::optional<double> overlapped_us;  ///< both at once, on the slowest rank
+  std::optional<double> exposed_us;     ///< what the collectives add: time_us - attention_us
+  std::optional<double> skew_us;  ///< between the first rank to reach the collectives and the last
+  std::optional<double> imbalance;      ///< slowest rank's attention over the ranks' mean
+  std::optional<double> gang_start_us;  ///< from the lease to the go
+  std::optional<double> algbw_gbps;     ///< collective kernels: message_bytes over time
+  std::optional<double> busbw_gbps;     ///< what each rank's link carried for it
+  std::vector<RankPart> parts;          ///< by rank
+
+  bool operator==(const RowGang&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RowGang, (),
+                      (rank, transport, pages, merge, attention_us, collective_us, overlapped_us,
+                       exposed_us, skew_us, imbalance, gang_start_us, algbw_gbps, busbw_gbps,
+                       parts))
+
 /// One result: an append-only fact about one attempt at a point.  Absent figures are null with a
 /// reason beside them, never 0.  Per rank, attention core, one layer.  The parts are bases, not
 /// members, so that a row is flat wherever it is written: JSON, CSV, SQL.
@@ -197,12 +246,13 @@ struct Row : RowIdentity,
              RowDerived,
              RowConfig,
              RowMachine,
-             RowOverhead {
+             RowOverhead,
+             RowGang {
   bool operator==(const Row&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Row,
                       (RowIdentity, RowOutcome, RowPoint, RowTiming, RowWork, RowDerived, RowConfig,
-                       RowMachine, RowOverhead),
+                       RowMachine, RowOverhead, RowGang),
                       ())
 HEADSPLIT_JSON_ELSEWHERE(Row)
 

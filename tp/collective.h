@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/gang.h"
 #include "core/point.h"
 #include "tp/model.h"
 #include "tp/projection_cost.h"
@@ -23,8 +24,7 @@ struct Collective {
 };
 BOOST_DESCRIBE_STRUCT(Collective, (), (kind, ranks, bytes, purpose))
 
-/// How context-parallel ranks merge their partial outputs by their log-sum-exp.
-enum class Merge { all_to_all, gather_scatter };
+using headsplit::Merge;
 
 /// Collectives inside the attention of one decode layer, B = batch / dp, H = heads / tp:
 ///   tp x cp > 1: all-reduce of B T hidden 2 after the output projection

@@ -114,6 +114,15 @@ inline Error wrong_type(const std::string& path, std::string_view wanted) {
   return fail(ErrorKind::protocol, path.empty() ? "value" : path, ": expected ", wanted);
 }
 
+/// A part of a larger value.  Writing down where it stands costs more than reading it, so that is
+/// done for errors only.  path_of(): its path.
+template <class T, class PathOf>
+Result<T> part_from(const json::value& source, const PathOf& path_of) {
+  auto part = from_json<T>(source);
+  if (part) return part;
+  return from_json<T>(source, path_of());
+}
+
 template <class T>
 Result<T> integer_from(const json::value& source, const std::string& path) {
   if (source.is_int64() && std::in_range<T>(source.get_int64())) {
@@ -135,7 +144,8 @@ Result<T> struct_from(const json::value& source, const std::string& path) {
     const json::value* found = source.get_object().if_contains(member.name);
     if (error || found == nullptr) return;
     using Field = std::remove_reference_t<decltype(value.*member.pointer)>;
-    auto field = from_json<Field>(*found, path.empty() ? member.name : path + "." + member.name);
+    auto field = part_from<Field>(
+        *found, [&] { return path.empty() ? member.name : path + "." + member.name; });
     if (field) {
       value.*member.pointer = std::move(field).value();
     } else {
@@ -151,8 +161,8 @@ Result<T> vector_from(const json::value& source, const std::string& path) {
   if (!source.is_array()) return wrong_type(path, "an array");
   T items;
   for (const auto& item : source.get_array()) {
-    items.push_back(
-        TRY(from_json<typename T::value_type>(item, str(path, "[", items.size(), "]"))));
+    const auto path_of = [&] { return str(path, "[", items.size(), "]"); };
+    items.push_back(TRY(part_from<typename T::value_type>(item, path_of)));
   }
   return items;
 }

@@ -1,8 +1,10 @@
 /// Draws the series and references of a plot on uPlot's canvas.
 
-import { isOpen, traceMarker } from "./markers.js";
+import { traceMarker } from "./markers.js";
 
 const kMarkerSize_px = 4.5;
+/// Plots narrower than this have room for short labels only.
+const kNarrow_px = 480;
 /// Points of one series from which on markers are small and have no rims.
 const kCrowd = 150;
 
@@ -70,12 +72,15 @@ function drawLabel(pen, reference) {
     const right = Math.min(to[0], bbox.left + bbox.width);
     const x = left + (right - left) * share;
     const slope = (to[1] - from[1]) / (to[0] - from[0] || 1);
-    ctx.translate(x, from[1] + slope * (x - from[0]) - 6 * unit);
+    const aside = (reference.below ? 15 : -6) * unit;
+    ctx.translate(x, from[1] + slope * (x - from[0]) + aside);
     ctx.rotate(Math.atan(slope));
     ctx.textAlign = share > 0.7 ? "right" : share < 0.3 ? "left" : "center";
   }
-  ctx.strokeText(reference.label, 0, 0);
-  ctx.fillText(reference.label, 0, 0);
+  const narrow = bbox.width < kNarrow_px * unit;
+  const text = (narrow && reference.shortLabel) || reference.label;
+  ctx.strokeText(text, 0, 0);
+  ctx.fillText(text, 0, 0);
   ctx.restore();
 }
 
@@ -91,10 +96,9 @@ function drawSeries(pen, series) {
   const size = (crowded ? 0.75 : 1) * kMarkerSize_px * unit;
   const path = new Path2D();
   for (const [x, y] of places) traceMarker(path, series.look.shape, x, y, size);
-  const open = isOpen(series.look.shape);
-  ctx.lineWidth = (open && !crowded ? 2 : 1.5) * unit;
-  if (!open) ctx.fill(path);
-  if (!open && !series.hollow) {
+  ctx.lineWidth = 1.5 * unit;
+  ctx.fill(path);
+  if (!series.hollow) {
     if (crowded) return;
     // A rim in the colour of the paper keeps markers apart where they lie upon each other.
     ctx.strokeStyle = pen.colours.panel;

@@ -61,7 +61,7 @@ export function spanText(seconds) {
 /// A moment given in Unix seconds, in the reader's own time zone.
 export function momentText(unixSeconds) {
   if (!isNumber(unixSeconds) || unixSeconds <= 0) return kAbsent;
-  return new Date(unixSeconds * 1000).toLocaleString();
+  return `${new Date(unixSeconds * 1000).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
 /// The point of a row in one line: "mla_dense tp4 B=64 T=1 L=8K bf16".

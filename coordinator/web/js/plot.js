@@ -3,7 +3,8 @@
 /// spec: {label, x, y, series, references, describe}
 ///   x, y        {label, log: 0|2|10, ticks, text(value), min, max, air}
 ///   series      [{key, label, look, points: [{x, y, low, high, ...}], line, hollow, marker}]
-///   references  [{points: [[x, y], ...], label, colour, dash, width, upright, labelAt, fit}]
+///   references  [{points: [[x, y], ...], label, shortLabel, colour, dash, width, upright, labelAt,
+///                below, fit}]
 ///   describe    point, series -> {title, lines: [[name, value], ...]}
 
 import { element } from "./dom.js";

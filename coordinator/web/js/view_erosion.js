@@ -10,13 +10,18 @@ import { Plot } from "./plot.js";
 import { ceilingsOf, ridgeOf } from "./roof.js";
 
 const kCurvesMost = 8;
+const kRidgeSource = {
+  measured: "the ceilings measured on the device",
+  "data sheet": "the data sheet",
+  "best seen": "the best of these rows",
+};
 
 /// One small plot each.  value: of a point.  model: the same from the model, where there is one.
 /// ideal: what perfect scaling would give, as a function of TP (relative to the first curve).
 const kPlots = [
   {
     title: "Arithmetic intensity",
-    unit: "FLOP/byte",
+    axis: "Intensity (FLOP/byte)",
     log: 10,
     value: (point) => point.intensity,
     model: (point) => point.intensity_model,
@@ -24,14 +29,14 @@ const kPlots = [
   },
   {
     title: "Reuse retained, AI(P) / AI(1)",
-    unit: "%",
+    axis: "Reuse (%)",
     value: (point) => percent(point.reuse_retained),
     ideal: () => 100,
     idealText: "all of it",
   },
   {
     title: "Time of one rank",
-    unit: "µs",
+    axis: "Time (µs)",
     log: 10,
     value: (point) => point.time_us,
     spread: true,
@@ -41,7 +46,7 @@ const kPlots = [
   },
   {
     title: "Speed-up, t(1) / t(P)",
-    unit: "×",
+    axis: "Speed-up (×)",
     log: 2,
     value: (point) => point.speedup,
     ideal: (tp) => tp,
@@ -49,14 +54,14 @@ const kPlots = [
   },
   {
     title: "TP efficiency, speed-up / P",
-    unit: "%",
+    axis: "Efficiency (%)",
     value: (point) => percent(point.efficiency),
     ideal: () => 100,
     idealText: "ideal",
   },
   {
     title: "KV cache read by all ranks",
-    unit: "MB",
+    axis: "KV cache (MB)",
     log: 10,
     value: (point) => (point.kv_bytes_all === null ? null : point.kv_bytes_all / 1e6),
     ideal: (tp, first) => (first && first.kv_bytes !== null ? first.kv_bytes / 1e6 : null),
@@ -97,9 +102,9 @@ export class ErosionView {
     this.#empty.hidden = curves.length > 0;
     this.#grid.hidden = this.#caption.hidden = this.#legend.hidden = curves.length === 0;
     if (curves.length === 0) return;
-    this.#caption.textContent = captionOf(curves, all.length - curves.length);
     const labels = labelsOf(curves.map((curve) => curve.row));
     const roofs = ceilingsOf(anyLayout, ceilings);
+    this.#caption.textContent = captionOf(curves, roofs, all.length - curves.length);
     const specs = kPlots.map((kind) => specOf(kind, curves, labels, roofs));
     const draw = () => specs.forEach((spec, i) => this.#plots[i].show(spec));
     drawLegend(this.#legend, specs[0].series, this.#hidden, draw);
@@ -119,17 +124,18 @@ function ofOneSize(curves) {
   );
 }
 
-function captionOf(curves, left) {
+function captionOf(curves, roofs, left) {
+  const ridge = roofs.length > 0 ? ` Ridge: by ${kRidgeSource[roofs[0].source]}.` : "";
   const common = commonText(curves.map((curve) => curve.row));
   const more = left > 0 ? ` ${left} more curves: choose a batch or context in the filter.` : "";
-  return `${common}. Solid: measured; dashed and hollow: model.${more}`;
+  return `${common}. Solid: measured; dashed and hollow: model.${ridge}${more}`;
 }
 
 function specOf(kind, curves, labels, roofs) {
   const degrees = [...new Set(curves.flatMap((curve) => curve.points.map((p) => p.tp)))];
   degrees.sort((a, b) => a - b);
   const series = curves.flatMap((curve, i) => seriesOf(kind, curve, labels[i], i));
-  const y = { label: kind.unit, log: kind.log ?? 0, text: figure, min: kind.log ? undefined : 0 };
+  const y = { label: kind.axis, log: kind.log ?? 0, text: figure, min: kind.log ? undefined : 0 };
   return {
     label: `${kind.title} over tensor parallelism`,
     x: { label: "TP, ranks that share the heads", log: 2, ticks: degrees, text: String },
@@ -176,8 +182,8 @@ function referencesOf(kind, curves, labels, degrees, roofs) {
       points: ends.map((tp) => [tp, ridge]),
       colour: "text",
       dash: [6, 4],
-      label: `ridge ${figure(ridge)}, ${roof.source}`,
-      labelAt: 0.95,
+      label: `ridge ${figure(ridge)}`,
+      labelAt: 0.98,
       fit: true,
     });
   }

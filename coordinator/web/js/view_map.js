@@ -45,7 +45,7 @@ export class MapView {
     this.#draw(map, looks);
     const heldNote = heldText(held);
     this.#note.textContent =
-      "Each cell: the fastest layout, its time, and how much longer the second takes. Striped: the two are within 3 %." +
+      "Rows: requests in a batch; columns: tokens of context. Each cell: the fastest layout, its time, and how much longer the second takes. Striped: the two are within 3 %." +
       (heldNote ? ` Held: ${heldNote} (choose others in the filter).` : "");
   }
 

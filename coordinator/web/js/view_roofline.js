@@ -16,6 +16,7 @@ const kChoices = [
 ];
 
 const kRoofDashes = { measured: [], "data sheet": [9, 5], "best seen": [3, 4] };
+const kRoofStrokes = { measured: "solid", "data sheet": "dashed", "best seen": "dotted" };
 
 export class RooflineView {
   #state;
@@ -113,28 +114,44 @@ function referencesOf(roofs, points) {
   const xs = points.map((point) => point.x);
   const low = Math.min(...roofs.map((roof) => ridgeOf(roof) / 8), minimum(xs)) / 1.5;
   const high = Math.max(...roofs.map((roof) => ridgeOf(roof) * 4), -minimum(xs.map((x) => -x))) * 1.5;
+  const lowest = roofs.length > 1 ? minimum(roofs.map((roof) => roof.tflops)) : 0;
   return roofs.flatMap((roof, i) => {
     const dash = kRoofDashes[roof.source];
-    const ridge = ridgeOf(roof);
     const corners = roofCorners(roof, low, high);
     const whose = roofs.length > 1 ? `, ${roof.source}` : "";
+    const label = { dash, below: roof.tflops === lowest };
     return [
       { points: corners, colour: "text", dash, fit: true },
-      along(corners.slice(-2), dash, `${figure(roof.tflops)} TFLOP/s${whose}`, 0.95),
-      along(corners.slice(0, 2), dash, `${figure(roof.gbps)} GB/s${whose}`, 0.3 + 0.4 * (i % 2)),
-      {
-        points: [[ridge, 1e-12], [ridge, roof.tflops]],
-        colour: "muted",
-        dash: [2, 4],
-        upright: true,
-        label: `ridge ${figure(ridge)} FLOP/byte`,
-      },
+      along(corners.slice(-2), `${figure(roof.tflops)} TFLOP/s`, whose, { ...label, labelAt: 0.95 }),
+      along(corners.slice(0, 2), `${figure(roof.gbps)} GB/s`, whose, {
+        ...label,
+        labelAt: 0.04 + 0.66 * (i % 2),
+      }),
+      ...(isFirstOfDevice(roofs, i) ? [ridgeLine(roof)] : []),
     ];
   });
 }
 
-function along(points, dash, label, labelAt) {
-  return { points, colour: "text", dash, label, labelAt };
+/// Ridges of several roofs of one device lie close together: the first, measured if any, stands for
+/// them.
+function isFirstOfDevice(roofs, i) {
+  return roofs.findIndex((roof) => roof.device === roofs[i].device) === i;
+}
+
+function ridgeLine(roof) {
+  const ridge = ridgeOf(roof);
+  return {
+    points: [[ridge, 1e-12], [ridge, roof.tflops]],
+    colour: "muted",
+    dash: [2, 4],
+    upright: true,
+    label: `ridge ${figure(ridge)} FLOP/byte`,
+  };
+}
+
+/// more: said where there is room for it.
+function along(points, label, more, rest) {
+  return { points, colour: "text", label: label + more, shortLabel: label, ...rest };
 }
 
 function minimum(values) {
@@ -143,10 +160,10 @@ function minimum(values) {
 
 function noteOf(rows, roofs) {
   const counted = rows.filter((row) => row.intensity_measured > 0).length;
-  const names = roofs.map((roof) => `${roof.device} (${roof.source})`).join("; ");
+  const names = roofs.map(({ device, source }) => `${device} (${source}, ${kRoofStrokes[source]})`);
   return (
     `${rows.length} rows, ${counted} of them with counted DRAM bytes. Filled: measured performance. ` +
-    `Hollow: what the model allows at that intensity. Roofs: ${names}. ` +
+    `Hollow: what the model allows at that intensity. Roofs: ${names.join("; ")}. ` +
     "Drag to zoom, double-click to zoom out."
   );
 }

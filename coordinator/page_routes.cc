@@ -94,6 +94,8 @@ constexpr std::array kRoutes = {
 
 std::span<const Route> page_routes() { return kRoutes; }
 
+void prepare_page() { page_script(); }
+
 bool is_page_file(const std::string& path) { return path == "/" || path.starts_with("/assets/"); }
 
 }  // namespace headsplit::coordinator

@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
 
+#include "coordinator/page_routes.h"
 #include "coordinator/server.h"
 #include "core/log.h"
 #include "core/token.h"
@@ -89,6 +91,7 @@ Result<Ending> run(const CoordinatorOptions& options) {
   TRY(recall_rows(options.database, sweeps, service));
   service.restore(std::move(sweeps));
   net::thread_pool pool(kReaderThreads);
+  net::post(pool, prepare_page);
   Site site{service, pool, options.database, token, address.host};
   std::printf("listening %s\n", server.url().c_str());
   std::fflush(stdout);

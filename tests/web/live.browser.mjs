@@ -44,6 +44,13 @@ async function withCoordinator(name, work, extra = []) {
   }
 }
 
+/// What exemplars in the metrics call rows: the part of a page's address after the #.
+async function exemplars(url) {
+  const headers = { Accept: "application/openmetrics-text; version=1.0.0" };
+  const text = await (await fetch(`${url}/metrics`, { headers })).text();
+  return [...text.matchAll(/# \{row="([^"]+)"\}/g)].map(([, address]) => address);
+}
+
 test("an empty coordinator says what to do, and a sweep is watched to its end", async () => {
   await withCoordinator("watched.db", async (url) => {
     const page = await browser.open(url);
@@ -53,7 +60,7 @@ test("an empty coordinator says what to do, and a sweep is watched to its end", 
     try {
       await page.locator("#fleet tbody th", { hasText: "one" }).waitFor();
       await submit(url, kSweep);
-      await page.getByText("16 of 16 points: finished").waitFor();
+      await page.getByText("16 of 16 points: finished").waitFor({ timeout: 90000 });
     } finally {
       await agent.end();
     }
@@ -65,6 +72,11 @@ test("an empty coordinator says what to do, and a sweep is watched to its end", 
     await page.getByText("No agent is connected.").waitFor();
     assert.deepEqual(page.faults, []);
     await page.close();
+    const [address] = await exemplars(url);
+    const other = await browser.open(`${url}/#${address}`);
+    await other.locator("dialog[open] h2", { hasText: "mla_dense" }).waitFor();
+    assert.match(address, new RegExp(await other.locator("dialog dt:text('point') + dd").innerText()));
+    await other.close();
   });
 });
 

@@ -4,6 +4,7 @@ import { Data } from "./data.js";
 import { isNews, select, setText } from "./dom.js";
 import { downloadLink } from "./download.js";
 import { Filters } from "./filters.js";
+import { markFirstPlot, nextTask } from "./moments.js";
 import { looksOfLayouts } from "./palette.js";
 import { containing, matching } from "./rows.js";
 import { PageState } from "./state.js";
@@ -19,7 +20,6 @@ import { TableView } from "./view_table.js";
 
 const kQuietBetweenDraws_ms = 500;
 const kClock_ms = 1000;
-const kFirstPlot = "first-plot";
 
 export class Page {
   #source;
@@ -96,9 +96,10 @@ export class Page {
     };
   }
 
+  /// What one drawing is of: rows that arrive while it goes on belong to the next.
   get #context() {
     const values = this.#state.values;
-    const status = this.#status;
+    const status = { ...this.#status, rows: [...this.#data.list.all] };
     const narrowed = (wanted) => containing(matching(status.rows, wanted), values.text);
     return {
       ...status,
@@ -121,15 +122,22 @@ export class Page {
     this.#drawTimer = setTimeout(() => this.#draw(), this.#drawn_ms === 0 ? 0 : wait);
   }
 
-  /// View by view.  Each has a task of its own, so that the browser shows it and hears the reader
-  /// before the next; a newer drawing takes over from an older one.
   async #draw() {
     clearTimeout(this.#drawTimer);
     this.#drawTimer = null;
     this.#isDrawing = true;
     const turn = ++this.#turn;
-    this.#data.choose(this.#sweep);
-    const context = this.#context;
+    try {
+      this.#data.choose(this.#sweep);
+      await this.#drawViews(this.#context, turn);
+    } finally {
+      if (turn === this.#turn) this.#endDrawing();
+    }
+  }
+
+  /// View by view.  Each has a task of its own, so that the browser shows it and hears the reader
+  /// before the next; a newer drawing takes over from an older one.
+  async #drawViews(context, turn) {
     this.#drawChoice(context.sweep);
     for (const [name, view] of Object.entries(this.#views)) {
       view.show(context);
@@ -138,9 +146,12 @@ export class Page {
       await nextTask();
       if (turn !== this.#turn) return;
     }
-    this.#isDrawing = false;
-    this.#drawn_ms = context.rows.length > 0 ? performance.now() : 0;
     if (context.rows.length > 0) this.#scrollTo(context.values.view ?? "");
+  }
+
+  #endDrawing() {
+    this.#isDrawing = false;
+    this.#drawn_ms = this.#data.list.all.length > 0 ? performance.now() : 0;
     if (!this.#isStale) return;
     this.#isStale = false;
     this.#drawSoon();
@@ -173,16 +184,6 @@ export class Page {
     this.#viewShown = view;
     if (view) byId(view)?.scrollIntoView({ block: "start" });
   }
-}
-
-function nextTask() {
-  return new Promise((resolve) => setTimeout(resolve));
-}
-
-/// For whoever measures the page: the moment after the browser showed the first plot.
-function markFirstPlot() {
-  if (performance.getEntriesByName(kFirstPlot).length > 0) return;
-  requestAnimationFrame(() => setTimeout(() => performance.mark(kFirstPlot)));
 }
 
 function byId(id) {

@@ -41,6 +41,7 @@ async function underLoad(browser, url) {
   const before = await rowsOf(page);
   const hang = await longestHang(page, kWatched_ms);
   const rows_per_s = ((await rowsOf(page)) - before) / (kWatched_ms / 1000);
+  if (page.faults.length > 0) throw new Error(page.faults.join());
   return { ...hang, rows_per_s };
 }
 

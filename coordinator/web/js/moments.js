@@ -1,8 +1,17 @@
 /// When the page does things.
 
 const kFirstPlot = "first-plot";
+const kFrameMost_ms = 100;
 
-/// The browser may show what there is, and hear the reader, before the next task.
+/// After the browser showed what there is; a page that nobody sees has no frames to wait for.
+export function nextFrame() {
+  return new Promise((resolve) => {
+    setTimeout(resolve, kFrameMost_ms);
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
+}
+
+/// The browser may hear the reader before the next task.
 export function nextTask() {
   return new Promise((resolve) => setTimeout(resolve));
 }

@@ -4,7 +4,7 @@ import { Data } from "./data.js";
 import { isNews, select, setText } from "./dom.js";
 import { downloadLink } from "./download.js";
 import { Filters } from "./filters.js";
-import { markFirstPlot, nextTask } from "./moments.js";
+import { markFirstPlot, nextFrame, nextTask } from "./moments.js";
 import { looksOfLayouts } from "./palette.js";
 import { containing, matching } from "./rows.js";
 import { PageState } from "./state.js";
@@ -143,7 +143,7 @@ export class Page {
       view.show(context);
       if (context.rows.length === 0) continue;
       if (name === "roofline") markFirstPlot();
-      await nextTask();
+      await (name === "roofline" ? nextFrame() : nextTask());
       if (turn !== this.#turn) return;
     }
     if (context.rows.length > 0) this.#scrollTo(context.values.view ?? "");

@@ -20,7 +20,8 @@ export class Pointer {
   #tip = element("div", { class: "tip", role: "status", hidden: true });
   #chart = null;
   #spec = null;
-  #places = [];
+  #isShown = () => true;
+  #found = null;
   #chosen = null;
   #onpick;
 
@@ -41,15 +42,24 @@ export class Pointer {
     }
     this.#chart = chart;
     this.#spec = spec;
-    this.#places = [];
-    for (const series of spec.series.filter(isShown)) {
-      if (series.marker === false) continue;
-      for (const point of series.points) this.#places.push({ series, point });
-    }
-    this.#places.sort((a, b) => a.point.x - b.point.x || a.point.y - b.point.y);
+    this.#isShown = isShown;
+    this.#found = null;
     const chosen = this.#chosen;
     this.#choose(null);
     if (chosen) this.#choose(this.#places.find((place) => isSame(place, chosen)) ?? null);
+  }
+
+  /// Every point shown, from left to right; gathered when somebody points, since a plot is drawn
+  /// more often than that.
+  get #places() {
+    if (this.#found !== null) return this.#found;
+    this.#found = [];
+    for (const series of this.#spec.series.filter(this.#isShown)) {
+      if (series.marker === false) continue;
+      for (const point of series.points) this.#found.push({ series, point });
+    }
+    this.#found.sort((a, b) => a.point.x - b.point.x || a.point.y - b.point.y);
+    return this.#found;
   }
 
   /// The mouse moved.

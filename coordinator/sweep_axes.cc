@@ -99,9 +99,27 @@ Result<std::vector<Exclusion>> read_exclusions(const YamlValue& value) {
   return exclusions;
 }
 
+namespace {
+
+/// counters: true, false, or detail: true with the counters that need more than one launch
+/// (`counters_detail` in the canonical form).
+Result<void> fill_counters(MeasureSettings& measure, const YamlValue& value) {
+  const auto wanted = value.boolean();
+  measure.counters_detail = !wanted && value.is_scalar() && TRY(value.word()) == "detail";
+  if (!wanted && !measure.counters_detail) {
+    Error error = wanted.error();
+    error.message += ", detail";
+    return error;
+  }
+  measure.counters = measure.counters_detail || *wanted;
+  return {};
+}
+
+}  // namespace
+
 Result<MeasureSettings> read_measure(const YamlValue& value) {
-  const auto keys =
-      value.check_keys({"l2", "min_time_ms", "max_noise", "max_time_ms", "counters", "repeats"});
+  const auto keys = value.check_keys({"l2", "min_time_ms", "max_noise", "max_time_ms", "counters",
+                                      "counters_detail", "mode", "repeats"});
   if (!keys) return keys.error();
   MeasureSettings measure;
   if (const auto v = value.find("min_time_ms")) measure.min_time_ms = TRY(v->real(0, kHourMs));
@@ -113,7 +131,11 @@ Result<MeasureSettings> read_measure(const YamlValue& value) {
     }
   }
   if (const auto v = value.find("max_noise")) measure.max_noise = TRY(v->real(1e-6, 1));
-  if (const auto v = value.find("counters")) measure.counters = TRY(v->boolean());
+  if (const auto v = value.find("counters")) TRY(fill_counters(measure, *v));
+  if (const auto v = value.find("counters_detail")) {
+    measure.counters_detail = TRY(v->boolean()) && measure.counters;
+  }
+  if (const auto v = value.find("mode")) measure.mode = TRY(v->choice<MeasureMode>());
   if (const auto v = value.find("repeats")) {
     measure.repeats = static_cast<int>(TRY(v->integer(1, kRepeatsMax)));
   }

@@ -58,6 +58,14 @@ Result<void> check_whole(const YamlValue& document, const Sweep& sweep) {
   return {};
 }
 
+/// Fails: config (counters that the ranks of a gang cannot collect).
+Result<void> check_counters(const YamlValue& measure, const Sweep& sweep) {
+  if (!sweep.measure.counters_detail || sweep.ranks == Ranks::emulated) return {};
+  return measure.error(
+      "counters: detail launches the kernel once more for each pass, which collectives do not "
+      "allow; legal with ranks: real: true, false");
+}
+
 }  // namespace
 
 Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filename) {
@@ -73,6 +81,7 @@ Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filena
   if (const auto value = document.find("exclude")) sweep.exclude = TRY(read_exclusions(*value));
   if (const auto value = document.find("measure")) {
     sweep.measure = TRY(read_measure(*value));
+    TRY(check_counters(*value, sweep));
     const auto axes = document.find("axes");
     if (const auto l2 = value->find("l2")) {
       if (axes && axes->find("l2")) return l2->error("l2 is given in axes already; write it once");

@@ -7,6 +7,7 @@
 
 #include "core/gang.h"
 #include "core/json.h"
+#include "core/lease.h"
 #include "core/point.h"
 
 namespace headsplit {
@@ -96,13 +97,14 @@ struct RowTiming {
   std::optional<double> combine_us;
   std::vector<double> samples_us;  ///< every sample, in launch order
   std::string stop_reason;
+  MeasureMode measure_mode = MeasureMode::burst;
 
   bool operator==(const RowTiming&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RowTiming, (),
                       (time_us, time_p10_us, time_p90_us, time_noise, time_ci_low_us,
-                       time_ci_high_us, time_warm_us, split_us, combine_us, samples_us,
-                       stop_reason))
+                       time_ci_high_us, time_warm_us, split_us, combine_us, samples_us, stop_reason,
+                       measure_mode))
 
 /// `counters_reason` of a row whose sweep wants no counters.
 constexpr const char* kCountersNotAskedFor = "not asked for";
@@ -119,12 +121,16 @@ struct RowWork {
   std::optional<double> l2_bytes;
   json::object counters;        ///< every counter of the pass, by the vendor's name
   std::string counters_reason;  ///< why counters are absent
+  /// Point whose launch was counted: this one, or an earlier one of the same worker with the same
+  /// kernel, rank problem and seed, which need not be counted again.
+  std::string counted_point;
 
   bool operator==(const RowWork&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RowWork, (),
                       (flops, hbm_bytes_model, kv_bytes_model, qo_bytes_model, dram_bytes_read,
-                       dram_bytes_written, tensor_ops, l2_bytes, counters, counters_reason))
+                       dram_bytes_written, tensor_ops, l2_bytes, counters, counters_reason,
+                       counted_point))
 
 /// Figures computed from time and work.
 struct RowDerived {
@@ -181,13 +187,16 @@ BOOST_DESCRIBE_STRUCT(RowMachine, (),
 struct RowOverhead {
   double wall_s = 0;      ///< lease received to row sent
   double sampling_s = 0;  ///< taking the samples: launches and evictions between them
+  double gpu_s = 0;       ///< of that, what the device itself worked: launches and evictions
   double kernel_s = 0;    ///< inside launches of the kernel
+  double count_s = 0;     ///< counting a launch, programming the counters included
   double prepare_s = 0;   ///< making inputs
   double verify_s = 0;    ///< checking against the reference
 
   bool operator==(const RowOverhead&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(RowOverhead, (), (wall_s, sampling_s, kernel_s, prepare_s, verify_s))
+BOOST_DESCRIBE_STRUCT(RowOverhead, (),
+                      (wall_s, sampling_s, gpu_s, kernel_s, count_s, prepare_s, verify_s))
 
 /// What one rank of a gang measured.
 struct RankPart {

@@ -44,6 +44,19 @@ seed: 18446744073709551615
   EXPECT_EQ(sweep.seed, 18446744073709551615u);
 }
 
+TEST(Sweep, AsksForTheDetailCountersAndForSettledClocks) {
+  const MeasureSettings plain = sweep_of("name: a\ntp: 1\nmeasure: {counters: true}").measure;
+  EXPECT_TRUE(plain.counters);
+  EXPECT_FALSE(plain.counters_detail);
+  EXPECT_EQ(plain.mode, MeasureMode::burst);
+  const MeasureSettings more =
+      sweep_of("name: a\ntp: 1\nmeasure: {counters: detail, mode: sustained}").measure;
+  EXPECT_TRUE(more.counters);
+  EXPECT_TRUE(more.counters_detail);
+  EXPECT_EQ(more.mode, MeasureMode::sustained);
+  EXPECT_FALSE(sweep_of("name: a\ntp: 1\nmeasure: {counters: false}").measure.counters);
+}
+
 TEST(Sweep, LeavesPluginFilesToTheAgentsThatRunThem) {
   const std::vector<std::string> both = {"mla_dense", "plugin:libmine.so"};
   EXPECT_EQ(sweep_of("name: a\nkernels: [mla_dense, plugin:libmine.so]").kernels, both);
@@ -73,7 +86,8 @@ TEST(Sweep, RaisesTheTimeLimitWithTheLeastTime) {
 TEST(Sweep, ComesBackEqualFromItsCanonicalContent) {
   const Sweep sweep = sweep_of(
       "name: a\nlayouts: [tp8, cp8]\naxes: {context: [4K], l2: [cold, warm]}\n"
-      "exclude: [{layout: cp8, l2: warm}]\nmeasure: {max_noise: 0.005}\nseed: 7");
+      "exclude: [{layout: cp8, l2: warm}]\n"
+      "measure: {max_noise: 0.005, counters: detail, mode: sustained}\nseed: 7");
   EXPECT_EQ(sweep_of(sweep_content(sweep)), sweep);
   EXPECT_EQ(sweep_of(json_text(sweep)), sweep);
 }
@@ -159,7 +173,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "s.yaml:1:10: kernels: unknown kernel 'mla_dens'; did you mean 'mla_dense'? "
                  "Legal: mla_dense, plugin:FILE"},
         BadSweep{"Boolean", "measure: {counters: maybe}",
-                 "s.yaml:1:21: measure.counters: 'maybe'; legal: true, false"},
+                 "s.yaml:1:21: measure.counters: 'maybe'; legal: true, false, detail"},
+        BadSweep{"DetailOfAGang", "ranks: real\nmeasure: {counters: detail}",
+                 "s.yaml:2:10: measure: counters: detail launches the kernel once more for each "
+                 "pass, which collectives do not allow; legal with ranks: real: true, false"},
+        BadSweep{"Mode", "measure: {mode: warm}",
+                 "s.yaml:1:17: measure.mode: 'warm' is not one of: burst, sustained"},
         BadSweep{"Noise", "measure: {max_noise: nan}",
                  "s.yaml:1:22: measure.max_noise: 'nan'; legal: a number from 1e-06 to 1"},
         BadSweep{"TimeLimits", "measure: {min_time_ms: 50, max_time_ms: 10}",

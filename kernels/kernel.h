@@ -54,11 +54,14 @@ class BoundKernel {
   virtual Result<std::vector<OutputRow>> output_rows(std::span<const std::int64_t> rows) = 0;
 };
 
+class DevicePool;
+
 /// What a kernel is bound with.
 struct BindOptions {
-  int threads = 0;         ///< CPU: worker threads, 0 = all cores of this process
-  void* stream = nullptr;  ///< CUDA: a cudaStream_t
-  int num_splits = 0;      ///< 0 = chosen by the kernel; tests and batch-invariant runs fix it
+  int threads = 0;             ///< CPU: worker threads, 0 = all cores of this process
+  void* stream = nullptr;      ///< CUDA: a cudaStream_t
+  DevicePool* pool = nullptr;  ///< CUDA: memory to be used again (device/pool.h); null = none
+  int num_splits = 0;          ///< 0 = chosen by the kernel; tests and batch-invariant runs fix it
 };
 
 /// One kernel of the suite on one backend: a row of the registry's table.

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/thread_pool.h"
-#include "kernels/mla_dense/reference.h"
 #include "kernels/random_value.h"
 
 namespace headsplit::kernels {
@@ -21,11 +19,13 @@ struct RowError {
   double got = 0;
   double wanted = 0;
 
-  void update(const std::string& name, double value, double reference, double allowed) {
+  /// dimension: of the output, or -1 for the LSE.
+  void update(int dimension, double value, double reference, double allowed) {
     if (value == reference) return;  // equal infinities, too
     double error = std::abs(value - reference) / allowed;
     if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
-    if (error > worst) *this = RowError{error, name, value, reference};
+    if (error <= worst) return;
+    *this = RowError{error, dimension < 0 ? "lse" : str("value ", dimension), value, reference};
   }
 };
 
@@ -37,11 +37,11 @@ double rms(const std::vector<double>& values) {
 
 RowError compare(const OutputRow& row, const ReferenceRow& reference, const Tolerance& allowed) {
   RowError error;
-  error.update("lse", row.lse, reference.lse, allowed.lse_absolute);
+  error.update(-1, row.lse, reference.lse, allowed.lse_absolute);
   const double row_share = allowed.of_row * rms(reference.values);
   for (std::size_t d = 0; d < reference.values.size(); ++d) {
     const double wanted = reference.values[d];
-    error.update(str("value ", d), row.values[d], wanted,
+    error.update(static_cast<int>(d), row.values[d], wanted,
                  allowed.of_value * std::abs(wanted) + row_share);
   }
   return error;
@@ -86,23 +86,20 @@ std::vector<std::int64_t> sampled_rows(const Problem& problem, std::int64_t rows
   return sample;
 }
 
-/// The error of each row, in order.  Rows of one request share its keys.
-std::vector<RowError> errors_of(const Problem& problem, std::span<const std::int64_t> rows,
-                                std::span<const OutputRow> outputs, const Tolerance& allowed) {
-  ThreadPool pool(available_threads());
-  std::vector<RowError> errors(rows.size());
-  for (std::size_t begin = 0; begin < rows.size();) {
-    const int request = problem.request_of(rows[begin]);
-    std::size_t end = begin;
-    while (end < rows.size() && problem.request_of(rows[end]) == request) ++end;
-    const ReferenceKeys keys = reference_keys(problem, request, pool);
-    pool.for_each(static_cast<int>(end - begin), [&](int offset, int) {
-      const std::size_t i = begin + static_cast<std::size_t>(offset);
-      errors[i] = compare(outputs[i], mla_dense_reference(problem, keys, rows[i]), allowed);
-    });
-    begin = end;
+/// Whether the kernel gave as many rows, and as wide ones, as it was asked for.
+Result<void> check_shapes(const Problem& problem, std::span<const std::int64_t> rows,
+                          std::span<const OutputRow> outputs) {
+  const auto width = static_cast<std::size_t>(problem.shape.d_latent);
+  if (outputs.size() != rows.size()) {
+    return fail(ErrorKind::mismatch, "asked for ", rows.size(), " output rows, got ",
+                outputs.size());
   }
-  return errors;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (outputs[i].values.size() == width) continue;
+    return fail(ErrorKind::mismatch, "row ", rows[i], " has ", outputs[i].values.size(),
+                " values, not ", width);
+  }
+  return {};
 }
 
 Error mismatch(const Verification& result, const RowError& error) {
@@ -121,32 +118,35 @@ Tolerance tolerance(KvDtype) {
   return Tolerance{.of_value = 1e-2, .of_row = 1e-2, .lse_absolute = 1e-4};
 }
 
-Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::int64_t rows_max) {
-  const auto rows = sampled_rows(problem, rows_max);
+Result<Reference> make_reference(const Problem& problem, std::int64_t rows_max,
+                                 const ReferenceRows& reference_rows) {
+  Reference reference{.rows = sampled_rows(problem, rows_max)};
+  reference.values = TRY(reference_rows(problem, reference.rows));
+  return reference;
+}
+
+Result<Verification> verify(BoundKernel& kernel, const Problem& problem,
+                            const Reference& reference) {
+  const std::vector<std::int64_t>& rows = reference.rows;
   const auto outputs = TRY(kernel.output_rows(rows));
+  TRY(check_shapes(problem, rows, outputs));
   const Tolerance allowed = tolerance(problem.shape.kv_dtype);
-  const auto width = static_cast<std::size_t>(problem.shape.d_latent);
-  if (outputs.size() != rows.size()) {
-    return fail(ErrorKind::mismatch, "asked for ", rows.size(), " output rows, got ",
-                outputs.size());
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (outputs[i].values.size() != width) {
-      return fail(ErrorKind::mismatch, "row ", rows[i], " has ", outputs[i].values.size(),
-                  " values, not ", width);
-    }
-  }
   Verification result{.rows_checked = static_cast<std::int64_t>(rows.size())};
   RowError worst;
-  const auto errors = errors_of(problem, rows, outputs, allowed);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (result.worst_row >= 0 && errors[i].worst <= worst.worst) continue;
-    worst = errors[i];
-    result.worst = errors[i].worst;
+    const RowError error = compare(outputs[i], reference.values[i], allowed);
+    if (result.worst_row >= 0 && error.worst <= worst.worst) continue;
+    worst = error;
+    result.worst = error.worst;
     result.worst_row = rows[i];
   }
   if (worst.worst > 1) return mismatch(result, worst);
   return result;
+}
+
+Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::int64_t rows_max) {
+  const Reference reference = TRY(make_reference(problem, rows_max, mla_dense_reference_rows));
+  return verify(kernel, problem, reference);
 }
 
 }  // namespace headsplit::kernels

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "core/result.h"
 #include "kernels/kernel.h"
+#include "kernels/mla_dense/reference.h"
 #include "kernels/problem.h"
 
 namespace headsplit::kernels {
@@ -26,10 +31,29 @@ struct Verification {
   std::int64_t worst_row = -1;
 };
 
-/// Compare output rows of the last launch with the fp64 reference.  At most `rows_max` rows are
-/// checked: a few of each of some requests, the very first and last included, the others spread by
-/// the seed; 0 checks all.
+/// The fp64 reference of the given output rows of a problem, in order: on the CPU
+/// (mla_dense/reference.h) or on a GPU (mla_dense/reference_cuda.h).
+using ReferenceRows = std::function<Result<std::vector<ReferenceRow>>(
+    const Problem& problem, std::span<const std::int64_t> rows)>;
+
+/// What outputs of a problem are compared with; made once, and good for every launch of every
+/// kernel on that problem.
+struct Reference {
+  std::vector<std::int64_t> rows;  ///< output rows, ascending
+  std::vector<ReferenceRow> values;
+};
+
+/// The reference of at most `rows_max` rows: a few of each of some requests, the very first and
+/// last included, the others spread by the seed; 0 takes all.  Fails: as `reference_rows` does.
+Result<Reference> make_reference(const Problem& problem, std::int64_t rows_max,
+                                 const ReferenceRows& reference_rows);
+
+/// Compares output rows of the last launch with the reference.
 /// Fails: mismatch when the worst is above 1 (says which row, and both values).
+Result<Verification> verify(BoundKernel& kernel, const Problem& problem,
+                            const Reference& reference);
+
+/// The same with a reference made on the CPU for this once.
 Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::int64_t rows_max);
 
 }  // namespace headsplit::kernels

@@ -50,10 +50,29 @@ __device__ __forceinline__ std::uint64_t opaque(std::uint64_t value) {
   return value;
 }
 
-/// Copies 16 bytes from global to shared memory past L1.
+/// Copies 16 bytes from global to shared memory past L1.  policy: of the lines in L2.
 /// "Data movement instructions: cp.async"; sm_80.
-__device__ __forceinline__ void cp_async_16(std::uint32_t shared, std::uint64_t global) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+__device__ __forceinline__ void cp_async_16(std::uint32_t shared, std::uint64_t global,
+                                            std::uint64_t policy) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(shared),
+               "l"(global), "l"(policy)
+               : "memory");
+}
+
+/// A policy for lines that are the first to go from L2.
+/// "Data movement instructions: createpolicy"; sm_80.
+__device__ __forceinline__ std::uint64_t evict_first_policy() {
+  std::uint64_t policy = 0;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+/// The policy of lines that are given none.
+/// "Data movement instructions: createpolicy"; sm_80.
+__device__ __forceinline__ std::uint64_t evict_normal_policy() {
+  std::uint64_t policy = 0;
+  asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
 }
 
 /// The same where `real`; else 16 zeros, and nothing is read.

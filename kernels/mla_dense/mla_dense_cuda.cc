@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "kernels/device/row_gather.h"
 #include "kernels/mla_dense/portable_buffers.h"
 #include "kernels/mla_dense/portable_choice.h"
 
@@ -58,10 +59,11 @@ Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& 
 class MlaDenseCuda final : public BoundKernel {
  public:
   MlaDenseCuda(const Problem& problem, const Gpu& gpu, const Choice& choice, const SplitPlan& plan,
-               Buffers buffers, cudaStream_t stream)
+               Buffers buffers, const BindOptions& options)
       : problem_(problem),
         kernel_(choice.kernel),
-        stream_(stream),
+        stream_(static_cast<cudaStream_t>(options.stream)),
+        pool_(options.pool),
         overlaps_(gpu.major >= 9),
         ctas_(plan.ctas()),
         buffers_(std::move(buffers)),
@@ -80,29 +82,11 @@ class MlaDenseCuda final : public BoundKernel {
   }
 
   Result<std::vector<OutputRow>> output_rows(std::span<const std::int64_t> rows) override {
-    for (const std::int64_t row : rows) {
-      if (row < 0 || row >= problem_.rows()) {
-        return fail(ErrorKind::config, "output row ", row, " is not in 0..", problem_.rows() - 1);
-      }
-    }
-    CUDA_TRY(cudaStreamSynchronize(stream_));
-    const auto width = static_cast<std::size_t>(problem_.shape.d_latent);
-    std::vector<OutputRow> found;
-    for (std::size_t i = 0, end = 0; i < rows.size(); i = end) {
-      // Rows that follow each other are copied at once.
-      for (end = i + 1; end < rows.size() && rows[end] == rows[end - 1] + 1;) ++end;
-      std::vector<float> values((end - i) * width);
-      std::vector<float> lse(end - i);
-      CUDA_TRY(cudaMemcpy(values.data(), buffers_.output.data() + rows[i] * std::int64_t(width),
-                          values.size() * sizeof(float), cudaMemcpyDeviceToHost));
-      CUDA_TRY(cudaMemcpy(lse.data(), buffers_.lse.data() + rows[i], lse.size() * sizeof(float),
-                          cudaMemcpyDeviceToHost));
-      for (std::size_t k = 0; k < lse.size(); ++k) {
-        const auto first = values.begin() + std::ptrdiff_t(k * width);
-        found.push_back(OutputRow{{first, first + std::ptrdiff_t(width)}, lse[k]});
-      }
-    }
-    return found;
+    return read_rows({.values = buffers_.output.data(),
+                      .lse = buffers_.lse.data(),
+                      .rows = problem_.rows(),
+                      .width = problem_.shape.d_latent},
+                     rows, stream_, pool_);
   }
 
  private:
@@ -126,7 +110,9 @@ class MlaDenseCuda final : public BoundKernel {
         .page_shift = std::countr_zero(static_cast<unsigned>(problem_.page_tokens)),
         .tile_rows = plan.tile_rows,
         .stages = choice.stages,
-        .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e)};
+        .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e),
+        // Where no other CTA wants a line of the cache, it makes room for partials and queries.
+        .cache_policy = plan.width == 1 ? buffers_.first_to_go : buffers_.as_usual};
   }
 
   CombineArguments combine_arguments(const SplitPlan& plan) const {
@@ -176,6 +162,7 @@ class MlaDenseCuda final : public BoundKernel {
   Problem problem_;
   SplitKernel kernel_;
   cudaStream_t stream_;
+  DevicePool* pool_;
   bool overlaps_;  ///< the GPU has programmatic dependent launch
   int ctas_;
   Buffers buffers_;
@@ -232,8 +219,8 @@ Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
                                                .ctas = gpu.limits.sm_count * shape.ctas_per_sm,
                                                .num_splits = options.num_splits});
   auto* const stream = static_cast<cudaStream_t>(options.stream);
-  Buffers buffers = TRY(make_buffers(problem, plan, stream));
-  return std::make_unique<MlaDenseCuda>(problem, gpu, choice, plan, std::move(buffers), stream);
+  Buffers buffers = TRY(make_buffers(problem, plan, stream, options.pool));
+  return std::make_unique<MlaDenseCuda>(problem, gpu, choice, plan, std::move(buffers), options);
 }
 
 }  // namespace headsplit::kernels

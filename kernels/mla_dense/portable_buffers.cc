@@ -1,6 +1,7 @@
 #include "kernels/mla_dense/portable_buffers.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "kernels/mla_dense/portable_fill.h"
@@ -37,28 +38,36 @@ Result<void> Buffers::poison(cudaStream_t stream) const {
   return {};
 }
 
-Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream) {
+Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream,
+                             DevicePool* pool) {
   const RankProblem& shape = problem.shape;
   const std::int64_t slot_rows = std::int64_t{1} * plan.slot_count * plan.tile_rows;
   Buffers buffers;
-  buffers.query = TRY(DeviceBuffer<std::uint16_t>::make(problem.rows() * shape.d_qk()));
-  buffers.cache = TRY(DeviceBuffer<std::uint16_t>::make(std::int64_t{problem.page_count} *
-                                                        problem.page_tokens * shape.d_qk()));
-  buffers.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream));
-  buffers.lengths = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.lengths, stream));
-  buffers.items = TRY(DeviceBuffer<WorkItem>::copy_of(plan.items, stream));
-  buffers.item_begin = TRY(DeviceBuffer<std::int32_t>::copy_of(plan.item_begin, stream));
-  buffers.merges = TRY(DeviceBuffer<MergeItem>::copy_of(plan.merges, stream));
-  buffers.output = TRY(DeviceBuffer<float>::make(problem.rows() * shape.d_latent));
-  buffers.lse = TRY(DeviceBuffer<float>::make(problem.rows()));
-  buffers.partial_output = TRY(DeviceBuffer<float>::make(slot_rows * shape.d_latent));
-  buffers.partial_lse = TRY(DeviceBuffer<float>::make(slot_rows));
+  buffers.query = TRY(DeviceBuffer<std::uint16_t>::make(problem.rows() * shape.d_qk(), pool));
+  buffers.cache = TRY(DeviceBuffer<std::uint16_t>::make(
+      std::int64_t{problem.page_count} * problem.page_tokens * shape.d_qk(), pool));
+  buffers.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream, pool));
+  buffers.lengths = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.lengths, stream, pool));
+  buffers.items = TRY(DeviceBuffer<WorkItem>::copy_of(plan.items, stream, pool));
+  buffers.item_begin = TRY(DeviceBuffer<std::int32_t>::copy_of(plan.item_begin, stream, pool));
+  buffers.merges = TRY(DeviceBuffer<MergeItem>::copy_of(plan.merges, stream, pool));
+  buffers.output = TRY(DeviceBuffer<float>::make(problem.rows() * shape.d_latent, pool));
+  buffers.lse = TRY(DeviceBuffer<float>::make(problem.rows(), pool));
+  buffers.partial_output = TRY(DeviceBuffer<float>::make(slot_rows * shape.d_latent, pool));
+  buffers.partial_lse = TRY(DeviceBuffer<float>::make(slot_rows, pool));
   const auto used_on_host = used_slots(problem);
-  const auto used = TRY(DeviceBuffer<std::int32_t>::copy_of(used_on_host, stream));
+  const auto used = TRY(DeviceBuffer<std::int32_t>::copy_of(used_on_host, stream, pool));
   CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), problem.seed, stream));
   CUDA_TRY(fill_cache(buffers.cache.data(), used.data(), problem.page_count, problem.page_tokens,
                       shape.d_qk(), problem.seed, stream));
+  const auto policies = TRY(DeviceBuffer<std::uint64_t>::make(2, pool));
+  std::array<std::uint64_t, 2> made = {};
+  CUDA_TRY(make_policies(policies.data(), stream));
+  CUDA_TRY(
+      cudaMemcpyAsync(made.data(), policies.data(), sizeof made, cudaMemcpyDeviceToHost, stream));
   CUDA_TRY(cudaStreamSynchronize(stream));
+  buffers.first_to_go = made[0];
+  buffers.as_usual = made[1];
   return buffers;
 }
 

@@ -20,12 +20,16 @@ struct Buffers {
   DeviceBuffer<float> lse;
   DeviceBuffer<float> partial_output;
   DeviceBuffer<float> partial_lse;
+  std::uint64_t first_to_go = 0;  ///< L2 policies
+  std::uint64_t as_usual = 0;
 
   /// Outputs and partials become NaN.
   Result<void> poison(cudaStream_t stream) const;
 };
 
-/// Allocates and makes random inputs; waits for them.  Fails: cuda (out of memory).
-Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream);
+/// Allocates (from `pool`, unless null) and makes random inputs; waits for them.
+/// Fails: cuda (out of memory).
+Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream,
+                             DevicePool* pool);
 
 }  // namespace headsplit::kernels::portable

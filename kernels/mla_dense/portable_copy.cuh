@@ -58,7 +58,7 @@ struct TileCopy {
         const int values_left = kShape.d_qk() - slice * kTileRowValues;
         if (values_left < kTileRowValues && chunk * 8 >= values_left) continue;
         ptx::cp_async_16(target + slice * kShape.tokens * kTileRowBytes,
-                         source + slice * kTileRowBytes);
+                         source + slice * kTileRowBytes, arguments.cache_policy);
       }
     }
     __syncwarp();  // lanes that have nothing of the last slice wait for the others

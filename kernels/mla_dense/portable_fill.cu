@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/bf16.h"
+#include "kernels/device/ptx.cuh"
 #include "kernels/mla_dense/portable_fill.h"
 #include "kernels/random_value.h"
 
@@ -32,7 +33,17 @@ __global__ void fill_cache_kernel(std::uint16_t* cache, const std::int32_t* used
   }
 }
 
+__global__ void policy_kernel(std::uint64_t* policies) {
+  policies[0] = ptx::evict_first_policy();
+  policies[1] = ptx::evict_normal_policy();
+}
+
 }  // namespace
+
+cudaError_t make_policies(std::uint64_t* policies, cudaStream_t stream) {
+  policy_kernel<<<1, 1, 0, stream>>>(policies);
+  return cudaGetLastError();
+}
 
 cudaError_t fill_query(std::uint16_t* query, std::int64_t count, std::uint64_t seed,
                        cudaStream_t stream) {

@@ -16,4 +16,8 @@ cudaError_t fill_cache(std::uint16_t* cache, const std::int32_t* used_slots,
                        std::int64_t page_count, int page_tokens, int d_qk, std::uint64_t seed,
                        cudaStream_t stream);
 
+/// Enqueues the making of L2 policies, which only instructions of the GPU can say.
+/// policies: [2], for lines that are first to go, and for all others.
+cudaError_t make_policies(std::uint64_t* policies, cudaStream_t stream);
+
 }  // namespace headsplit::kernels::portable

@@ -6,31 +6,23 @@
 #include <limits>
 
 #include "core/check.h"
-#include "kernels/bf16.h"
-#include "kernels/e4m3.h"
+#include "kernels/mla_dense/stored_values.h"
 
 namespace headsplit::kernels {
 
 using std::size_t;
 
 float query_value(const Problem& problem, std::int64_t index) {
-  return round_to_bf16(
-      random_value(problem.seed, Tensor::query, static_cast<std::uint64_t>(index)));
+  return stored_query_value(problem.seed, index);
 }
 
 float cache_value(const Problem& problem, std::int64_t page, int slot, int dim) {
   const RankProblem& shape = problem.shape;
-  const auto row = static_cast<std::uint64_t>(page * problem.page_tokens + slot);
-  const float value = random_value(
-      problem.seed, Tensor::cache,
-      row * static_cast<std::uint64_t>(shape.d_qk()) + static_cast<std::uint64_t>(dim));
-  const bool eight_bits = shape.kv_dtype == KvDtype::fp8 && dim < shape.d_latent;
-  if (!eight_bits) return round_to_bf16(value);
-  const int tiles = (shape.d_latent + kFp8ScaleTile - 1) / kFp8ScaleTile;
-  const float scale =
-      fp8_cache_scale(problem.seed, row * static_cast<std::uint64_t>(tiles) +
-                                        static_cast<std::uint64_t>(dim / kFp8ScaleTile));
-  return e4m3_value(e4m3_bits(value / scale)) * scale;
+  return stored_cache_value(problem.seed, {.slot = page * problem.page_tokens + slot,
+                                           .dim = dim,
+                                           .d_latent = shape.d_latent,
+                                           .d_qk = shape.d_qk(),
+                                           .eight_bits = shape.kv_dtype == KvDtype::fp8});
 }
 
 ReferenceKeys reference_keys(const Problem& problem, int request, ThreadPool& pool) {
@@ -92,6 +84,22 @@ ReferenceRow mla_dense_reference(const Problem& problem, const ReferenceKeys& ke
 ReferenceRow mla_dense_reference(const Problem& problem, std::int64_t row) {
   ThreadPool alone(1);
   return mla_dense_reference(problem, reference_keys(problem, problem.request_of(row), alone), row);
+}
+
+Result<std::vector<ReferenceRow>> mla_dense_reference_rows(const Problem& problem,
+                                                           std::span<const std::int64_t> rows) {
+  ThreadPool pool(available_threads());
+  std::vector<ReferenceRow> found(rows.size());
+  for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    const int request = problem.request_of(rows[begin]);
+    while (end < rows.size() && problem.request_of(rows[end]) == request) ++end;
+    const ReferenceKeys keys = reference_keys(problem, request, pool);
+    pool.for_each(static_cast<int>(end - begin), [&](int offset, int) {
+      const size_t i = begin + size_t(offset);
+      found[i] = mla_dense_reference(problem, keys, rows[i]);
+    });
+  }
+  return found;
 }
 
 }  // namespace headsplit::kernels

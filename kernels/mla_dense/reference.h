@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "core/result.h"
 #include "kernels/cpu/thread_pool.h"
 #include "kernels/problem.h"
 
@@ -28,6 +30,11 @@ ReferenceKeys reference_keys(const Problem& problem, int request, ThreadPool& po
 /// The same row from keys at hand.  row: one of `keys.request`.
 ReferenceRow mla_dense_reference(const Problem& problem, const ReferenceKeys& keys,
                                  std::int64_t row);
+
+/// The rows in order, on all processors.  Rows of one request that follow each other share its
+/// keys.  Never fails; the same form as the one on a GPU.
+Result<std::vector<ReferenceRow>> mla_dense_reference_rows(const Problem& problem,
+                                                           std::span<const std::int64_t> rows);
 
 /// The stored value of query and cache elements: random_value rounded to bf16 (or to the FP8
 /// cache's precision).  Kernels fill their inputs with exactly these.

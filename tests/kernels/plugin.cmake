@@ -19,3 +19,16 @@ endforeach()
 headsplit_test(plugin_test SOURCES plugin_test.cc LIBRARIES headsplit_kernels)
 target_compile_definitions(plugin_test PRIVATE PLUGIN_FOLDER="${plugin_folder}")
 add_dependencies(plugin_test ${plugins})
+
+# One CUDA plug-in, copied for each fault: its file's name says which.
+if(HEADSPLIT_HAS_CUDA)
+  add_library(faulty_cuda SHARED misbehaving_cuda_plugin.cu)
+  set_target_properties(faulty_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${plugin_folder}
+    CUDA_ARCHITECTURES 80)
+  target_include_directories(faulty_cuda PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(faulty_cuda PRIVATE CUDA::cudart_static)
+  foreach(fault cheats writes_nan writes_wrong strays)
+    add_custom_command(TARGET faulty_cuda POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy
+      $<TARGET_FILE:faulty_cuda> ${plugin_folder}/libcuda_${fault}.so)
+  endforeach()
+endif()

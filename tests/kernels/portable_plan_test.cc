@@ -117,6 +117,23 @@ TEST(PortablePlan, GivesEveryCtaNearlyTheSameWorkWhereRequestsAreUnequal) {
   EXPECT_LE(largest_load(plan), sum / 132 + 4 * 64);
 }
 
+TEST(PortablePlan, TakesPartsAfterWholeRequestsTheLongestFirst) {
+  const Problem problem = problem_of(128, 2, std::vector<std::int32_t>(128, 2048));
+  const SplitPlan plan = plan_splits(problem, {.rows_max = 64, .ctas = 132});
+  ASSERT_GT(plan.slot_count, 0);
+  for (int cta = 0; cta < plan.ctas(); ++cta) {
+    const auto first = std::size_t(plan.item_begin[std::size_t(cta)]);
+    const auto end = std::size_t(plan.item_begin[std::size_t(cta) + 1]);
+    for (std::size_t i = first; i + 1 < end; ++i) {
+      const WorkItem& item = plan.items[i];
+      const WorkItem& next = plan.items[i + 1];
+      if (item.slot < 0) continue;
+      EXPECT_GE(next.slot, 0) << "a partial is written before a whole request";
+      EXPECT_GE(item.token_end - item.token_begin, next.token_end - next.token_begin);
+    }
+  }
+}
+
 TEST(PortablePlan, PutsRowTilesOfOneRequestSideBySide) {
   const Problem problem = problem_of(128, 1, std::vector<std::int32_t>(128, 4096));
   const SplitPlan plan = plan_splits(problem, {.rows_max = 64, .ctas = 132});

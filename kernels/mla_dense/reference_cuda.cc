@@ -1,0 +1,94 @@
+#include "kernels/mla_dense/reference_cuda.h"
+
+#include <algorithm>
+
+#include "kernels/device/buffer.h"
+#include "kernels/mla_dense/reference_kernels.h"
+
+namespace headsplit::kernels {
+namespace {
+
+/// What the sums of chunks may take of the device's memory at once, unless one row needs more.
+constexpr std::int64_t kPartBytesMax = std::int64_t{64} << 20;
+
+std::vector<ReferenceTask> tasks_of(const Problem& problem, std::span<const std::int64_t> rows) {
+  std::vector<ReferenceTask> tasks;
+  for (const std::int64_t row : rows) {
+    const int request = problem.request_of(row);
+    const auto token = static_cast<int>(row / problem.shape.local_heads %
+                                        std::int64_t{problem.shape.query_tokens});
+    tasks.push_back({.row = row,
+                     .first_page = std::int64_t{request} * problem.pages_per_request,
+                     .tokens = problem.attended(request, token)});
+  }
+  return tasks;
+}
+
+/// Device memory for the tasks that are computed at once.
+struct Scratch {
+  DeviceBuffer<std::int32_t> page_table;
+  DeviceBuffer<ReferenceTask> tasks;
+  DeviceBuffer<double> scores, lse, parts, values;
+};
+
+Result<void> append(const Scratch& scratch, std::int64_t count, std::int64_t width,
+                    cudaStream_t stream, std::vector<ReferenceRow>& found) {
+  std::vector<double> values(static_cast<std::size_t>(count * width));
+  std::vector<double> lse(static_cast<std::size_t>(count));
+  CUDA_TRY(cudaMemcpyAsync(values.data(), scratch.values.data(), values.size() * sizeof(double),
+                           cudaMemcpyDeviceToHost, stream));
+  CUDA_TRY(cudaMemcpyAsync(lse.data(), scratch.lse.data(), lse.size() * sizeof(double),
+                           cudaMemcpyDeviceToHost, stream));
+  CUDA_TRY(cudaStreamSynchronize(stream));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto first = values.begin() + i * width;
+    found.push_back({{first, first + width}, lse[static_cast<std::size_t>(i)]});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ReferenceRow>> mla_dense_reference_rows_cuda(const Problem& problem,
+                                                                std::span<const std::int64_t> rows,
+                                                                cudaStream_t stream,
+                                                                DevicePool* pool) {
+  std::vector<ReferenceRow> found;
+  if (rows.empty()) return found;
+  const std::vector<ReferenceTask> tasks = tasks_of(problem, rows);
+  ReferenceArguments arguments{.seed = problem.seed,
+                               .softmax_scale = problem.softmax_scale,
+                               .tokens_max = 1,
+                               .page_tokens = problem.page_tokens,
+                               .d_latent = problem.shape.d_latent,
+                               .d_qk = problem.shape.d_qk(),
+                               .eight_bits = problem.shape.kv_dtype == KvDtype::fp8};
+  for (const auto& task : tasks) arguments.tokens_max = std::max(arguments.tokens_max, task.tokens);
+  const std::int64_t width = arguments.d_latent;
+  const std::int64_t part_values = arguments.chunks() * width;
+  const std::int64_t at_once =
+      std::clamp<std::int64_t>(kPartBytesMax / (part_values * std::int64_t{sizeof(double)}), 1,
+                               static_cast<std::int64_t>(tasks.size()));
+  Scratch scratch;
+  scratch.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream, pool));
+  scratch.tasks = TRY(DeviceBuffer<ReferenceTask>::copy_of(tasks, stream, pool));
+  scratch.scores = TRY(DeviceBuffer<double>::make(at_once * arguments.tokens_max, pool));
+  scratch.lse = TRY(DeviceBuffer<double>::make(at_once, pool));
+  scratch.parts = TRY(DeviceBuffer<double>::make(at_once * part_values, pool));
+  scratch.values = TRY(DeviceBuffer<double>::make(at_once * width, pool));
+  arguments.page_table = scratch.page_table.data();
+  arguments.scores = scratch.scores.data();
+  arguments.lse = scratch.lse.data();
+  arguments.parts = scratch.parts.data();
+  arguments.values = scratch.values.data();
+  for (std::int64_t begin = 0; begin < scratch.tasks.count(); begin += at_once) {
+    const std::int64_t count = std::min(at_once, scratch.tasks.count() - begin);
+    arguments.tasks = scratch.tasks.data() + begin;
+    arguments.task_count = static_cast<std::int32_t>(count);
+    CUDA_TRY(enqueue_reference(arguments, stream));
+    TRY(append(scratch, count, width, stream, found));
+  }
+  return found;
+}
+
+}  // namespace headsplit::kernels

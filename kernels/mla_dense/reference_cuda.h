@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <span>
+#include <vector>
+
+#include "kernels/device/pool.h"
+#include "kernels/mla_dense/reference.h"
+
+namespace headsplit::kernels {
+
+/// The same rows as mla_dense_reference_rows, in fp64 on the current GPU, some hundred times
+/// faster.  pool: for its own memory, or null.  Only the order of sums differs.  Waits for the
+/// result. Fails: cuda (out of memory; what went wrong on the stream before).
+Result<std::vector<ReferenceRow>> mla_dense_reference_rows_cuda(const Problem& problem,
+                                                                std::span<const std::int64_t> rows,
+                                                                cudaStream_t stream,
+                                                                DevicePool* pool = nullptr);
+
+}  // namespace headsplit::kernels

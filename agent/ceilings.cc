@@ -3,6 +3,12 @@
 #include <chrono>
 
 namespace headsplit::agent {
+namespace {
+
+/// Longer ago the machine may have become another one: hotter, or with other clocks.
+constexpr double kGoodForSeconds = 600;
+
+}  // namespace
 
 Result<Ceilings> measure_ceilings(Device& device, CeilingSizes sizes) {
   using std::chrono::duration;
@@ -21,6 +27,18 @@ Result<Ceilings> measure_ceilings(Device& device, CeilingSizes sizes) {
   }
   ceilings.wall_s = duration<double>(std::chrono::steady_clock::now() - start).count();
   return ceilings;
+}
+
+std::optional<Ceilings> still_good(const std::string& text, const DeviceInfo& device,
+                                   double now_unix_s) {
+  const auto known = value_from_text<Ceilings>(text);
+  if (!known || !known->reason.empty() || known->device != device.name ||
+      known->gpu_uuid != device.gpu_uuid || known->backend != enum_name(device.backend)) {
+    return std::nullopt;
+  }
+  const double age_s = now_unix_s - known->measured_unix_s;
+  if (age_s < 0 || age_s > kGoodForSeconds) return std::nullopt;
+  return *known;
 }
 
 void note_state(const DeviceState& state, Ceilings& ceilings) {

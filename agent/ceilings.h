@@ -22,6 +22,14 @@ struct CeilingSizes {
 /// Fails: cuda (the device itself fails), config (a CUDA device in a build without CUDA).
 Result<Ceilings> measure_ceilings(Device& device, CeilingSizes sizes = {});
 
+/// Environment variable with the ceilings (JSON) that an earlier worker of the agent has measured.
+constexpr const char* kKnownCeilingsVariable = "HEADSPLIT_KNOWN_CEILINGS";
+
+/// Those ceilings, if they are of this very device, complete and less than ten minutes old: a
+/// worker that replaces another one need not measure them again.  text: JSON, or empty.
+std::optional<Ceilings> still_good(const std::string& text, const DeviceInfo& device,
+                                   double now_unix_s);
+
 /// The parts of one backend; `ceilings` arrives with its identity filled in.
 Result<void> measure_cpu_ceilings(Device& device, CeilingSizes sizes, Ceilings& ceilings);
 Result<void> measure_cuda_ceilings(Device& device, CeilingSizes sizes, Ceilings& ceilings);

@@ -1,8 +1,8 @@
 #include "agent/cuda_timer.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "agent/cuda_graph.h"
 #include "core/log.h"
 
 namespace headsplit::agent {
@@ -15,15 +15,30 @@ using kernels::Stream;
 
 namespace {
 
-/// Samples that are enqueued at once.
-constexpr int kBatch = 16;
-/// Launches shorter than this are timed in graphs.
-constexpr double kShortUs = 50;
+/// Samples that are enqueued on a held stream at once.
+constexpr int kHeldSamples = 16;
+/// Launches of a graph, unless one sample has more: so many that the host's share of a replay is
+/// small.
+constexpr int kGraphSamples = 32;
+/// Launches shorter than this are timed in graphs: enqueuing one while the stream is held costs the
+/// host some ten microseconds, in which the GPU does nothing.
+constexpr double kShortUs = 200;
 /// What a graph of short launches with a warm cache should take, for one sample.
 constexpr double kWarmSampleUs = 500;
 constexpr int kRepeatsMax = 64;
+/// Events do not tell less than some tens of nanoseconds apart.
+constexpr double kSampleDigits = 1e3;
+
+double rounded_us(double time_us) { return std::round(time_us * kSampleDigits) / kSampleDigits; }
 
 }  // namespace
+
+bool CudaTimer::Trial::is_short() const { return about_us < kShortUs; }
+
+int CudaTimer::Trial::repeats() const {
+  if (l2 == L2::cold || !is_short()) return 1;
+  return std::clamp(static_cast<int>(kWarmSampleUs / std::max(about_us, 1.0)), 1, kRepeatsMax);
+}
 
 Result<CudaTimer> CudaTimer::make(std::int64_t l2_bytes, int sm_count) {
   auto stream = TRY(Stream::make());
@@ -48,80 +63,103 @@ Result<void> CudaTimer::make_spans(int count) {
   return {};
 }
 
-Result<void> CudaTimer::enqueue_sample(BoundKernel& kernel, Part part, L2 l2, const Span& span,
-                                       int repeats, unsigned event_flags) const {
-  if (l2 == L2::cold) TRY(evict());
-  CUDA_TRY(cudaEventRecordWithFlags(span.start.get(), stream_.get(), event_flags));
-  for (int i = 0; i < repeats; ++i) TRY(kernel.launch(part));
-  CUDA_TRY(cudaEventRecordWithFlags(span.end.get(), stream_.get(), event_flags));
-  return {};
-}
-
-Result<void> CudaTimer::collect(int count, int repeats, Samples& samples_us) const {
-  TRY(synchronize());
-  for (int i = 0; i < count; ++i) {
+Result<void> CudaTimer::enqueue(BoundKernel& kernel, const Batch& batch,
+                                unsigned event_flags) const {
+  for (int i = 0; i < batch.samples; ++i) {
     const Span& span = spans_[static_cast<std::size_t>(i)];
-    samples_us.push_back(TRY(span.end.since_us(span.start)) / repeats);
+    if (batch.poisons) TRY(kernel.poison());
+    if (trial_->l2 == L2::cold) TRY(evict());
+    CUDA_TRY(cudaEventRecordWithFlags(span.start.get(), stream_.get(), event_flags));
+    for (int k = 0; k < batch.repeats; ++k) TRY(kernel.launch(trial_->part));
+    CUDA_TRY(cudaEventRecordWithFlags(span.end.get(), stream_.get(), event_flags));
   }
   return {};
 }
 
-Result<void> CudaTimer::time_held(BoundKernel& kernel, Part part, L2 l2, int count,
-                                  Samples& samples_us) {
+Result<CudaTimer::Batch> CudaTimer::start_held(BoundKernel& kernel, Batch batch) {
   TRY(synchronize());
   TRY(hold_.hold(stream_.get()));
-  Result<void> enqueued;
-  for (int i = 0; i < count && enqueued; ++i) {
-    enqueued = enqueue_sample(kernel, part, l2, spans_[static_cast<std::size_t>(i)], 1,
-                              cudaEventRecordDefault);
-  }
+  const Result<void> enqueued = enqueue(kernel, batch, cudaEventRecordDefault);
   hold_.release();
   TRY(enqueued);
-  TRY(collect(count, 1, samples_us));
-  if (hold_.timed_out()) {
+  batch.held = true;
+  return batch;
+}
+
+Result<CudaGraph> CudaTimer::captured(BoundKernel& kernel, const Batch& batch) const {
+  return CudaGraph::capture(stream_.get(),
+                            [&] { return enqueue(kernel, batch, cudaEventRecordExternal); });
+}
+
+Result<void> CudaTimer::collect(const Batch& batch, Timed& timed) const {
+  TRY(synchronize());
+  for (int i = 0; i < batch.samples; ++i) {
+    const Span& span = spans_[static_cast<std::size_t>(i)];
+    timed.samples_us.push_back(rounded_us(TRY(span.end.since_us(span.start)) / batch.repeats));
+  }
+  const Span& last = spans_[static_cast<std::size_t>(batch.samples - 1)];
+  timed.gpu_s += TRY(last.end.since_us(spans_.front().start)) * 1e-6;
+  if (batch.held && hold_.timed_out()) {
     log_line(LogLevel::warn, "timer", "the stream was not held until all launches were enqueued");
   }
   return {};
 }
 
-Result<void> CudaTimer::time_in_graph(BoundKernel& kernel, Part part, L2 l2, int count, int repeats,
-                                      Samples& samples_us) {
-  const auto enqueue = [&]() -> Result<void> {
-    for (int i = 0; i < count; ++i) {
-      TRY(enqueue_sample(kernel, part, l2, spans_[static_cast<std::size_t>(i)], repeats,
-                         cudaEventRecordExternal));
-    }
-    return {};
-  };
-  const CudaGraph graph = TRY(CudaGraph::capture(stream_.get(), enqueue));
-  TRY(graph.launch(stream_.get()));
-  return collect(count, repeats, samples_us);
-}
-
-Result<std::vector<double>> CudaTimer::time_us(BoundKernel& kernel, Part part, L2 l2,
-                                               int launches) {
-  TRY(make_spans(std::min(launches, kBatch)));
-  // The first launch of a kernel loads its code, which would wait for a held stream.
+/// The first launch of a kernel loads its code, which would wait for a held stream; a second one
+/// says how to time the others.
+Result<void> CudaTimer::try_out(BoundKernel& kernel, Part part, L2 l2) {
+  if (trial_ && trial_->kernel == &kernel && trial_->part == part && trial_->l2 == l2) return {};
+  trial_.emplace(Trial{.kernel = &kernel, .part = part, .l2 = l2});
+  TRY(make_spans(kGraphSamples));
   TRY(evict());
   TRY(kernel.launch(part));
-  Samples trial_us;
-  TRY(time_held(kernel, part, l2, 1, trial_us));
-  const double about_us = trial_us.front();
-  const bool is_short = about_us < kShortUs;
-  const int repeats =
-      l2 == L2::cold
-          ? 1
-          : std::clamp(static_cast<int>(kWarmSampleUs / std::max(about_us, 1.0)), 1, kRepeatsMax);
-  Samples samples_us;
-  while (static_cast<int>(samples_us.size()) < launches) {
-    const int count = std::min(kBatch, launches - static_cast<int>(samples_us.size()));
-    if (is_short) {
-      TRY(time_in_graph(kernel, part, l2, count, repeats, samples_us));
-    } else {
-      TRY(time_held(kernel, part, l2, count, samples_us));
-    }
+  Timed timed;
+  const Batch one = TRY(start_held(kernel, {}));
+  TRY(collect(one, timed));
+  trial_->about_us = timed.samples_us.front();
+  return {};
+}
+
+Result<CudaTimer::Batch> CudaTimer::start(BoundKernel& kernel, int missing) {
+  if (!trial_->is_short()) {
+    return start_held(kernel, {.samples = std::min(missing, kHeldSamples)});
   }
-  return samples_us;
+  const int repeats = trial_->repeats();
+  const int samples_max = std::max(1, kGraphSamples / repeats);
+  const int samples = std::min(missing, samples_max);
+  if (!trial_->graph || (samples == samples_max && trial_->graph_samples < samples)) {
+    const Batch batch{.samples = samples, .repeats = repeats};
+    trial_->graph.emplace(TRY(captured(kernel, batch)));
+    trial_->graph_samples = samples;
+  }
+  TRY(trial_->graph->launch(stream_.get()));
+  return Batch{.samples = trial_->graph_samples, .repeats = repeats};
+}
+
+Result<Timed> CudaTimer::time(BoundKernel& kernel, const TimeRequest& request) {
+  TRY(try_out(kernel, request.part, request.l2));
+  Timed timed;
+  for (int missing = request.launches; missing > 0;) {
+    const Batch batch = TRY(start(kernel, missing));
+    missing -= batch.samples;
+    TRY(collect(batch, timed));
+  }
+  return timed;
+}
+
+Result<double> CudaTimer::time_poisoned_us(BoundKernel& kernel, L2 l2) {
+  TRY(try_out(kernel, Part::all, l2));
+  const Batch batch{.poisons = true};
+  Timed timed;
+  if (trial_->is_short()) {
+    const CudaGraph graph = TRY(captured(kernel, batch));
+    TRY(graph.launch(stream_.get()));
+    TRY(collect(batch, timed));
+  } else {
+    const Batch held = TRY(start_held(kernel, batch));
+    TRY(collect(held, timed));
+  }
+  return timed.samples_us.front();
 }
 
 }  // namespace headsplit::agent

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "core/point.h"
 #include "core/result.h"
 #include "kernels/kernel.h"
+#include "kernels/mla_dense/reference.h"
 
 namespace headsplit::agent {
 
@@ -53,6 +55,24 @@ struct DeviceState {
   std::string throttle_reason;
 };
 
+/// Launches to be timed.
+struct TimeRequest {
+  kernels::Part part = kernels::Part::all;
+  L2 l2 = L2::cold;  ///< cold: the last-level cache is evicted before each, outside the timed span
+  int launches = 1;  ///< at least so many
+};
+
+struct Timed {
+  std::vector<double> samples_us;  ///< one a launch, in order
+  double gpu_s = 0;  ///< what the device worked for them, evictions between them included
+};
+
+/// How a launch is counted.
+struct CountMode {
+  bool detail = false;     ///< the detail set too: the kernel is launched again for each pass
+  bool repeatable = true;  ///< false: one launch only (a rank of a gang)
+};
+
 /// The device of a worker, as the measuring protocol (run_point.h) sees it.  Blocking, one thread.
 class Device {
  public:
@@ -62,13 +82,26 @@ class Device {
   /// Fails: config (no such kernel, or it cannot run this problem), cuda (out of memory).
   virtual Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string& kernel,
                                                              const kernels::Problem& problem) = 0;
-  /// Time of each of `launches` launches in microseconds, in order.  cold: the last-level cache is
-  /// evicted before each, outside the timed span.
-  virtual Result<std::vector<double>> time_us(kernels::BoundKernel& kernel, kernels::Part part,
-                                              L2 l2, int launches) = 0;
+  /// The fp64 reference of some output rows: on the CPU, unless the device has something faster.
+  virtual Result<std::vector<kernels::ReferenceRow>> reference_rows(
+      const kernels::Problem& problem, std::span<const std::int64_t> rows) {
+    return kernels::mla_dense_reference_rows(problem, rows);
+  }
+  /// Waits until nothing goes on in the background any more that would disturb times.
+  virtual void settle() {}
+  /// Fails: cuda, or as the kernel does.
+  virtual Result<Timed> time(kernels::BoundKernel& kernel, const TimeRequest& request) = 0;
+  /// One whole launch more, timed in the same way as those of `time`, whose outputs are poisoned
+  /// right before it and left as it leaves them.  What a kernel writes only when it is not timed is
+  /// seen by that.
+  virtual Result<double> time_poisoned_us(kernels::BoundKernel& kernel, L2 l2) = 0;
   /// Counters of one cold launch, in a pass of its own: counting may disturb time.
-  virtual Result<Counts> count(kernels::BoundKernel& kernel) = 0;
+  /// Fails: as the launch does; config (more launches than a gang allows).
+  virtual Result<Counts> count(kernels::BoundKernel& kernel, const CountMode& mode) = 0;
+  /// May be called by another thread while launches are timed.
   virtual DeviceState state() = 0;
+  /// False once nothing can be launched any more in this process: it must be replaced.
+  virtual bool usable() { return true; }
 };
 
 /// auto: CUDA where a GPU answers, else the CPU.

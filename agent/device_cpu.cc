@@ -81,20 +81,25 @@ class CpuDevice final : public Device {
     return entry->bind(problem, kernels::BindOptions{});
   }
 
-  Result<std::vector<double>> time_us(kernels::BoundKernel& kernel, kernels::Part part, L2 l2,
-                                      int launches) override {
-    using Clock = std::chrono::steady_clock;
-    std::vector<double> samples_us;
-    for (int launch = 0; launch < launches; ++launch) {
-      if (l2 == L2::cold) evictor_.evict();
+  Result<Timed> time(kernels::BoundKernel& kernel, const TimeRequest& request) override {
+    Timed timed;
+    const Clock::time_point begin = Clock::now();
+    for (int launch = 0; launch < request.launches; ++launch) {
+      if (request.l2 == L2::cold) evictor_.evict();
       const Clock::time_point start = Clock::now();
-      TRY(kernel.launch(part));
-      samples_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+      TRY(kernel.launch(request.part));
+      timed.samples_us.push_back(1e6 * seconds_since(start));
     }
-    return samples_us;
+    timed.gpu_s = seconds_since(begin);
+    return timed;
   }
 
-  Result<Counts> count(kernels::BoundKernel&) override {
+  Result<double> time_poisoned_us(kernels::BoundKernel& kernel, L2 l2) override {
+    TRY(kernel.poison());
+    return TRY(time(kernel, {.l2 = l2})).samples_us.front();
+  }
+
+  Result<Counts> count(kernels::BoundKernel&, const CountMode&) override {
     return Counts{.reason = "the CPU backend has no hardware counters"};
   }
 
@@ -106,6 +111,11 @@ class CpuDevice final : public Device {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
   DeviceInfo info_;
   CacheEvictor evictor_;
 };

@@ -9,6 +9,8 @@
 #include "agent/counters.h"
 #include "agent/cuda_timer.h"
 #include "agent/nvml.h"
+#include "kernels/device/pool.h"
+#include "kernels/mla_dense/reference_cuda.h"
 
 namespace headsplit::agent {
 namespace {
@@ -82,19 +84,33 @@ class CudaDevice final : public Device {
 
   Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string& kernel,
                                                      const kernels::Problem& problem) override {
+    timer_.forget();
     const kernels::KernelEntry* entry = TRY(kernels::find_kernel(kernel, kernels::Backend::cuda));
     TRY(entry->supports(problem.shape));
-    return entry->bind(problem, kernels::BindOptions{.stream = timer_.stream()});
+    return entry->bind(problem, kernels::BindOptions{.stream = timer_.stream(), .pool = &pool_});
   }
 
-  Result<std::vector<double>> time_us(kernels::BoundKernel& kernel, kernels::Part part, L2 l2,
-                                      int launches) override {
-    // The counters of the next launch are programmed in the background: not beside a held stream.
+  Result<std::vector<kernels::ReferenceRow>> reference_rows(
+      const kernels::Problem& problem, std::span<const std::int64_t> rows) override {
+    return kernels::mla_dense_reference_rows_cuda(problem, rows, timer_.stream(), &pool_);
+  }
+
+  /// The counters of the next launch are programmed in the background: not beside a held stream.
+  void settle() override {
     if (counters_ && *counters_) (*counters_)->settle();
-    return timer_.time_us(kernel, part, l2, launches);
   }
 
-  Result<Counts> count(kernels::BoundKernel& kernel) override {
+  Result<Timed> time(kernels::BoundKernel& kernel, const TimeRequest& request) override {
+    settle();
+    return timer_.time(kernel, request);
+  }
+
+  Result<double> time_poisoned_us(kernels::BoundKernel& kernel, L2 l2) override {
+    settle();
+    return timer_.time_poisoned_us(kernel, l2);
+  }
+
+  Result<Counts> count(kernels::BoundKernel& kernel, const CountMode& mode) override {
     if (!counters_) counters_ = Counters::open();
     if (!*counters_) return no_counts(counters_->error().message);
     return (*counters_)
@@ -102,7 +118,9 @@ class CudaDevice final : public Device {
                              .before = [this]() -> Result<void> {
                                TRY(timer_.evict());
                                return timer_.synchronize();
-                             }});
+                             },
+                             .detail = mode.detail,
+                             .repeatable = mode.repeatable});
   }
 
   DeviceState state() override {
@@ -114,8 +132,12 @@ class CudaDevice final : public Device {
     return {};
   }
 
+  /// After an illegal address, a lost GPU and their like every call of this process fails.
+  bool usable() override { return cudaDeviceSynchronize() == cudaSuccess; }
+
  private:
   DeviceInfo info_;
+  kernels::DevicePool pool_;
   CudaTimer timer_;
   std::optional<Nvml> nvml_;
   std::optional<Result<Counters>> counters_;  ///< opened with the first count

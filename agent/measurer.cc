@@ -1,5 +1,6 @@
 #include "agent/measurer.h"
 
+#include "agent/ceilings.h"
 #include "agent/worker.h"
 #include "core/log.h"
 #include "core/version.h"
@@ -34,7 +35,11 @@ Task<DeviceInfo> Measurer::open() {
 }
 
 Task<> Measurer::start_worker() {
-  auto started = WorkerProcess::start(executor_, options_.worker);
+  WorkerCommand command = options_.worker;
+  if (ceilings_) {
+    command.environment.push_back(str(kKnownCeilingsVariable, "=", json_text(*ceilings_)));
+  }
+  auto started = WorkerProcess::start(executor_, command);
   if (!started) co_return started.error();
   worker_ = std::move(started).value();
   Task<DeviceInfo> greeting = worker_->greeting(seconds(options_.worker_start_s));
@@ -138,7 +143,7 @@ net::awaitable<void> Measurer::measure() {
              log_field("point", current_->point_id) + log_field("reason", reason));
     finish(failed_row(*current_, reason, true));
   }
-  if (given_up_ || !row) co_await end_worker();
+  if (given_up_ || !row || worker_->ends()) co_await end_worker();
 }
 
 void Measurer::finish(Row row) {

@@ -1,6 +1,7 @@
 #include "agent/run_point.h"
 
 #include <chrono>
+#include <future>
 #include <numeric>
 
 #include "agent/derive_figures.h"
@@ -17,18 +18,30 @@ using kernels::BoundKernel;
 using kernels::Part;
 using kernels::Problem;
 
-/// Cached tokens of the requests whose rows are compared with the fp64 reference before a point is
-/// timed: making them costs about a microsecond each, so large problems are sampled.
+/// Cached tokens of the requests whose rows are compared with the fp64 reference: making them on a
+/// CPU costs about a microsecond each, so large problems are sampled.
 constexpr double kReferenceTokenBudget = 1 << 14;
 constexpr double kReferenceRequestsMin = 2;
 constexpr double kReferenceRowsOfRequest = 4;
+constexpr double kReferenceRowsMax = 64;
 constexpr int kWarmLaunches = 5;
 constexpr int kPartLaunches = 5;
+/// Reading clocks and power takes 4 ms: it is done beside launches that take longer.
+constexpr double kStateReadSeconds = 5e-3;
+/// Sustained: how long the kernel runs before it is sampled.  A power limit shows in a tenth of it.
+constexpr double kSettlingSeconds = 1;
+constexpr int kSettlingLaunches = 64;
 
 class Stopwatch {
  public:
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  /// Seconds so far; begins anew.
+  double lap() {
+    const double spent_s = seconds();
+    start_ = std::chrono::steady_clock::now();
+    return spent_s;
   }
 
  private:
@@ -61,46 +74,108 @@ Result<void> check_memory(const DeviceInfo& info, const RankProblem& shape) {
               " bytes of memory, ", info.memory_bytes, " are free");
 }
 
-Result<void> verify_once(BoundKernel& kernel, const Problem& problem, Row& row) {
-  const Stopwatch watch;
-  TRY(kernel.poison());
-  TRY(kernel.launch(Part::all));
+/// What the outputs are compared with: made for the first point of a rank problem.
+Result<const kernels::Reference*> reference_of(Device& device, const Problem& problem,
+                                               const Lease& lease, ProblemMemory& memory) {
+  if (const kernels::Reference* known = memory.reference(lease)) return known;
   const double context = std::max<double>(1, static_cast<double>(problem.shape.context));
   const double requests = std::max(kReferenceRequestsMin, kReferenceTokenBudget / context);
-  const auto rows_max = static_cast<std::int64_t>(requests * kReferenceRowsOfRequest);
-  const auto verification = TRY(kernels::verify(kernel, problem, rows_max));
-  row.error_vs_reference = verification.worst;
-  row.verify_s = watch.seconds();
+  const double rows_max = std::min(kReferenceRowsMax, requests * kReferenceRowsOfRequest);
+  const auto make_rows = [&](const Problem& wanted, std::span<const std::int64_t> rows) {
+    return device.reference_rows(wanted, rows);
+  };
+  auto made = TRY(kernels::make_reference(problem, static_cast<std::int64_t>(rows_max), make_rows));
+  return &memory.remember(lease, std::move(made));
+}
+
+/// The outputs of the last launch against the reference; the row keeps the worst of all times.
+Result<void> verify(BoundKernel& kernel, const Problem& problem,
+                    const kernels::Reference& reference, Row& row) {
+  const auto verification = TRY(kernels::verify(kernel, problem, reference));
+  row.error_vs_reference = std::max(row.error_vs_reference.value_or(0), verification.worst);
   return {};
 }
 
-void note_state(Device& device, Row& row) {
-  const DeviceState state = device.state();
-  row.sm_clock_mhz = state.sm_clock_mhz;
-  row.memory_clock_mhz = state.memory_clock_mhz;
-  row.power_w = state.power_w;
-  row.temperature_c = state.temperature_c;
-  // One throttled moment marks the whole row: samples are flagged, never thrown away.
-  row.throttled = row.throttled.value_or(false) || state.throttled.value_or(false);
-  if (!state.throttled && !row.throttled.value()) row.throttled.reset();
-  if (state.throttled.value_or(false)) row.throttle_reason = state.throttle_reason;
+Result<void> verify_before(BoundKernel& kernel, const Problem& problem,
+                           const kernels::Reference& reference, Row& row) {
+  TRY(kernel.poison());
+  TRY(kernel.launch(Part::all));
+  return verify(kernel, problem, reference, row);
 }
 
-Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
-  const std::optional<double> energy_before_j = device.state().energy_j;
+/// A kernel that does less when it is timed than when it is checked would pass the check above.
+Result<void> verify_timed(Device& device, BoundKernel& kernel, const Lease& lease,
+                          const Problem& problem, const kernels::Reference& reference, Row& row) {
+  const double time_us = TRY(device.time_poisoned_us(kernel, lease.point.l2));
+  row.kernel_s += time_us * 1e-6;
+  row.gpu_s += time_us * 1e-6;
+  const Result<void> verified = verify(kernel, problem, reference, row);
+  if (verified) return {};
+  static_cast<RowTiming&>(row) = {.measure_mode = row.measure_mode};  // no results
+  return within_context("right when checked, wrong when timed", verified.error());
+}
+
+/// What was read of the device while it was sampled.
+class StateNotes {
+ public:
+  void add(const DeviceState& state, Row& row) {
+    row.sm_clock_mhz = state.sm_clock_mhz;
+    row.memory_clock_mhz = state.memory_clock_mhz;
+    row.power_w = state.power_w;
+    row.temperature_c = state.temperature_c;
+    // One throttled moment marks the whole row: samples are flagged, never thrown away.
+    row.throttled = row.throttled.value_or(false) || state.throttled.value_or(false);
+    if (!state.throttled && !row.throttled.value()) row.throttled.reset();
+    if (state.throttled.value_or(false)) row.throttle_reason = state.throttle_reason;
+    if (!first_) first_ = state;
+    if (first_->energy_j && state.energy_j) row.energy_j = *state.energy_j - *first_->energy_j;
+  }
+  bool empty() const { return !first_; }
+
+ private:
+  std::optional<DeviceState> first_;
+};
+
+/// Sustained mode: launches that are not samples, until clocks and power have settled under them.
+Result<void> settle_clocks(Device& device, BoundKernel& kernel) {
   const Stopwatch watch;
+  while (watch.seconds() < kSettlingSeconds) {
+    TRY(device.time(kernel, {.l2 = L2::warm, .launches = kSettlingLaunches}));
+  }
+  return {};
+}
+
+/// One batch of samples.  The state of the device is read beside it where the batch is long enough
+/// to hide that.
+Result<void> sample_batch(Device& device, BoundKernel& kernel, const Lease& lease, int launches,
+                          StateNotes& notes, Row& row) {
+  std::future<DeviceState> state;
+  const double samples = static_cast<double>(row.samples_us.size());
+  if (samples > 0 && row.gpu_s / samples * launches > kStateReadSeconds) {
+    state = std::async(std::launch::async, [&device] { return device.state(); });
+  }
+  const auto timed = device.time(kernel, {.l2 = lease.point.l2, .launches = launches});
+  if (state.valid()) notes.add(state.get(), row);
+  TRY(timed);
+  row.samples_us.insert(row.samples_us.end(), timed->samples_us.begin(), timed->samples_us.end());
+  row.gpu_s += timed->gpu_s;
+  return {};
+}
+
+/// Samples until the stopping rule is content.
+Result<void> sample(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
+  StateNotes notes;
   StopDecision decision = should_stop(row.samples_us, 0, lease.measure);
   while (!decision.stop) {
-    const auto batch =
-        TRY(device.time_us(kernel, Part::all, lease.point.l2, decision.launches_next));
-    row.samples_us.insert(row.samples_us.end(), batch.begin(), batch.end());
-    note_state(device, row);
-    decision = should_stop(row.samples_us, watch.seconds() * 1e6, lease.measure);
+    TRY(sample_batch(device, kernel, lease, decision.launches_next, notes, row));
+    decision = should_stop(row.samples_us, row.gpu_s * 1e6, lease.measure);
   }
-  row.sampling_s = watch.seconds();
-  const std::optional<double> energy_after_j = device.state().energy_j;
-  if (energy_before_j && energy_after_j) row.energy_j = *energy_after_j - *energy_before_j;
+  if (notes.empty()) notes.add(device.state(), row);
   row.stop_reason = decision.reason;
+  return {};
+}
+
+void summarise_samples(Row& row) {
   const Summary summary = summarise(row.samples_us);
   row.time_us = summary.median;
   row.time_p10_us = summary.p10;
@@ -109,15 +184,25 @@ Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease
   row.time_ci_low_us = summary.ci_low;
   row.time_ci_high_us = summary.ci_high;
   row.kernel_s = std::accumulate(row.samples_us.begin(), row.samples_us.end(), 0.0) * 1e-6;
+}
+
+Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
+  row.measure_mode = lease.measure.mode;
+  if (lease.measure.mode == MeasureMode::sustained) TRY(settle_clocks(device, kernel));
+  const Stopwatch watch;
+  TRY(sample(device, kernel, lease, row));
+  row.sampling_s = watch.seconds();
+  summarise_samples(row);
   return {};
 }
 
-/// Median time of one part of the launch; adds what it spent to `row.kernel_s`.
-Result<double> median_us(Device& device, BoundKernel& kernel, Part part, L2 l2, int launches,
+/// Median time of one part of the launch; adds what it spent to `row`.
+Result<double> median_us(Device& device, BoundKernel& kernel, const TimeRequest& request,
                          Row& row) {
-  const auto samples_us = TRY(device.time_us(kernel, part, l2, launches));
-  row.kernel_s += std::accumulate(samples_us.begin(), samples_us.end(), 0.0) * 1e-6;
-  return quantile(samples_us, 0.5);
+  const Timed timed = TRY(device.time(kernel, request));
+  row.kernel_s += std::accumulate(timed.samples_us.begin(), timed.samples_us.end(), 0.0) * 1e-6;
+  row.gpu_s += timed.gpu_s;
+  return quantile(timed.samples_us, 0.5);
 }
 
 /// The second column: the other cache state, and split and combine apart.  Only for launches short
@@ -125,23 +210,24 @@ Result<double> median_us(Device& device, BoundKernel& kernel, Part part, L2 l2, 
 Result<void> time_parts(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
   const double budget_us = lease.measure.min_time_ms * 1e3;
   if (*row.time_us * kWarmLaunches > budget_us) return {};
-  if (lease.point.l2 == L2::cold) {
-    row.time_warm_us = TRY(median_us(device, kernel, Part::all, L2::warm, kWarmLaunches, row));
+  const Stopwatch watch;
+  const L2 l2 = lease.point.l2;
+  if (l2 == L2::cold) {
+    row.time_warm_us =
+        TRY(median_us(device, kernel, {.l2 = L2::warm, .launches = kWarmLaunches}, row));
   }
   if (kernel.config().num_splits > 1) {
-    const L2 l2 = lease.point.l2;
-    row.split_us = TRY(median_us(device, kernel, Part::split, l2, kPartLaunches, row));
-    row.combine_us = TRY(median_us(device, kernel, Part::combine, l2, kPartLaunches, row));
+    TimeRequest part{.part = Part::split, .l2 = l2, .launches = kPartLaunches};
+    row.split_us = TRY(median_us(device, kernel, part, row));
+    part.part = Part::combine;
+    row.combine_us = TRY(median_us(device, kernel, part, row));
   }
+  row.sampling_s += watch.seconds();
   return {};
 }
 
-Result<void> count_work(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
-  if (!lease.measure.counters) {
-    row.counters_reason = kCountersNotAskedFor;
-    return {};
-  }
-  const Counts counts = TRY(device.count(kernel));
+void note_counts(const RememberedCounts& counted, Row& row) {
+  const Counts& counts = counted.counts;
   row.dram_bytes_read = counts.dram_bytes_read;
   row.dram_bytes_written = counts.dram_bytes_written;
   row.tensor_ops = counts.tensor_ops;
@@ -151,37 +237,69 @@ Result<void> count_work(Device& device, BoundKernel& kernel, const Lease& lease,
   row.occupancy = counts.occupancy;
   row.counters = counts.all;
   row.counters_reason = counts.reason;
+  if (!counts.all.empty()) row.counted_point = counted.point_id;
+}
+
+/// Counters of one launch.  The same launch of the same kernel moves the same bytes: what an
+/// earlier point of this worker has counted is not counted again, and the row says where it was.
+Result<void> count_work(Device& device, BoundKernel& kernel, const Lease& lease,
+                        ProblemMemory& memory, Row& row) {
+  if (!lease.measure.counters) {
+    row.counters_reason = kCountersNotAskedFor;
+    return {};
+  }
+  if (const RememberedCounts* known = memory.counts(lease)) {
+    note_counts(*known, row);
+    return {};
+  }
+  const Stopwatch watch;
+  const CountMode mode{.detail = lease.measure.counters_detail,
+                       .repeatable = lease.point.ranks == Ranks::emulated};
+  const RememberedCounts counted{TRY(device.count(kernel, mode)), lease.point_id};
+  row.count_s += watch.seconds();
+  note_counts(counted, row);
+  if (!counted.counts.all.empty()) memory.remember(lease, counted);
   return {};
 }
 
-Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& lease, Row& row) {
-  const Stopwatch watch;
-  const Problem problem = kernels::make_problem(lease.problem, lease.seed);
-  const auto kernel = TRY(device.bind(lease.point.kernel, problem));
-  const kernels::Config config = kernel->config();
+void note_config(const kernels::Config& config, Row& row) {
   row.num_splits = config.num_splits;
   row.padded_rows = config.padded_rows;
   row.active_ctas = config.workers;
   row.config = str("rows ", config.tile_rows, " x tokens ", config.tile_tokens, ", ",
                    config.num_splits, " splits, ", config.workers, " workers: ", config.reason);
-  row.prepare_s = watch.seconds();
-  TRY(verify_once(*kernel, problem, row));
+}
+
+/// The protocol, step by step.
+Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& lease,
+                     ProblemMemory& memory, Row& row) {
+  Stopwatch watch;
+  device.settle();
+  row.count_s = watch.lap();  // what is left of programming the counters after the last point
+  const Problem problem = kernels::make_problem(lease.problem, lease.seed);
+  const auto kernel = TRY(device.bind(lease.point.kernel, problem));
+  note_config(kernel->config(), row);
+  row.prepare_s = watch.lap();
+  const kernels::Reference* reference = TRY(reference_of(device, problem, lease, memory));
+  TRY(verify_before(*kernel, problem, *reference, row));
+  row.verify_s = watch.lap();
   TRY(time_kernel(device, *kernel, lease, row));
-  const Stopwatch parts;
+  watch.lap();
+  TRY(verify_timed(device, *kernel, lease, problem, *reference, row));
+  row.verify_s += watch.lap();
   TRY(time_parts(device, *kernel, lease, row));
-  row.sampling_s += parts.seconds();
-  TRY(count_work(device, *kernel, lease, row));
+  TRY(count_work(device, *kernel, lease, memory, row));
   derive_figures(kernels::work(problem), ceilings, row);
   return {};
 }
 
 }  // namespace
 
-Row run_point(Device& device, const Ceilings& ceilings, const Lease& lease) {
+Row run_point(Device& device, const Ceilings& ceilings, const Lease& lease, ProblemMemory& memory) {
   const Stopwatch watch;
   Row row = started_row(device.info(), lease);
   Result<void> outcome = check_memory(device.info(), lease.problem);
-  if (outcome) outcome = measure(device, ceilings, lease, row);
+  if (outcome) outcome = measure(device, ceilings, lease, memory, row);
   if (outcome) {
     row.status = Status::ok;
   } else {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "agent/ceilings.h"
@@ -43,10 +45,26 @@ Result<std::unique_ptr<Device>> prepared_device(const WorkerOptions& options) {
 /// What the device reaches at best, or a note of why that could not be measured: rows are worth
 /// having without a roof.
 Ceilings ceilings_of(Device& device) {
+  const char* known = std::getenv(kKnownCeilingsVariable);
+  using std::chrono::system_clock;
+  const double now_s =
+      std::chrono::duration<double>(system_clock::now().time_since_epoch()).count();
+  if (auto ceilings = still_good(known != nullptr ? known : "", device.info(), now_s)) {
+    return *ceilings;
+  }
   auto ceilings = measure_ceilings(device);
   if (ceilings) return std::move(ceilings).value();
   log_line(LogLevel::warn, "worker", "no ceilings", log_field("reason", ceilings.error().message));
   return {.reason = ceilings.error().message};
+}
+
+/// A failed launch can leave every later one failing: then this process is of no more use, and the
+/// point is worth another try in a new one.
+WorkerAnswer answer_of(Device& device, Row row) {
+  if (row.status != Status::failed || device.usable()) return row;
+  row.retryable = true;
+  row.reason += "; the worker's GPU context is lost";
+  return {std::move(row), true};
 }
 
 /// Where leases come from.  Fails: io (names the file).
@@ -81,8 +99,9 @@ ExitCode run_worker(const WorkerOptions& options) {
     return ExitCode::failed;
   }
   if (!device) return ExitCode::failed;
+  ProblemMemory memory;
   return serve_leases(in_fd.value(), out_fd, [&](const Lease& lease) {
-    return run_point(*device.value(), ceilings, lease);
+    return answer_of(*device.value(), run_point(*device.value(), ceilings, lease, memory));
   });
 }
 

@@ -42,12 +42,18 @@ class LineReader {
   std::size_t capacity_ = 0;
 };
 
-Row row_or_exception(const RunLease& run, const Lease& lease) {
+WorkerAnswer answer_or_exception(const RunLease& run, const Lease& lease) {
   try {
     return run(lease);
   } catch (const std::exception& error) {
     return failed_row(lease, error.what(), false);
   }
+}
+
+std::string answer_text(const WorkerAnswer& answer) {
+  json::value line = to_json(answer.row);
+  if (answer.worker_ends) line.get_object()[kWorkerEndsKey] = true;
+  return json::serialize(line);
 }
 
 }  // namespace
@@ -95,9 +101,8 @@ ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run) {
                log_field("line", str(number)) + log_field("reason", lease.error().message));
       return ExitCode::usage;
     }
-    if (!write_line(out_fd, json_text(row_or_exception(run, lease.value())))) {
-      return ExitCode::failed;
-    }
+    const WorkerAnswer answer = answer_or_exception(run, lease.value());
+    if (!write_line(out_fd, answer_text(answer)) || answer.worker_ends) return ExitCode::failed;
   }
   return ExitCode::ok;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "agent/device.h"
 #include "core/ceilings.h"
@@ -24,8 +25,19 @@ struct WorkerGreeting {
 };
 BOOST_DESCRIBE_STRUCT(WorkerGreeting, (), (device, ceilings, error))
 
+/// Key beside the fields of a row: this worker ends now and must be replaced.
+constexpr const char* kWorkerEndsKey = "worker_ends";
+
+/// What a worker says to a lease.
+struct WorkerAnswer {
+  WorkerAnswer(Row answer, bool ends = false) : row(std::move(answer)), worker_ends(ends) {}
+
+  Row row;
+  bool worker_ends = false;  ///< its device can no longer be used by this process
+};
+
 /// Measures one lease; blocks.
-using RunLease = std::function<Row(const Lease&)>;
+using RunLease = std::function<WorkerAnswer(const Lease&)>;
 
 /// A row for a lease that came to nothing.
 Row failed_row(const Lease& lease, const std::string& reason, bool retryable);
@@ -39,7 +51,7 @@ Result<void> write_line(int fd, const std::string& text);
 
 /// Serves leases from `in_fd`, empty lines skipped, rows to `out_fd`, until the input ends.
 /// `usage` when a line is no lease (says which line on stderr).  An exception of `run` becomes a
-/// failed row.
+/// failed row; `failed` after an answer that says that the worker ends.
 ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run);
 
 /// How the worker program is started.

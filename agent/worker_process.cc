@@ -82,8 +82,11 @@ Task<Row> WorkerProcess::run(const Lease& lease, Duration limit) {
   Task<std::string> exchanging = exchange(json_text(lease) + "\n");
   const Result<std::string> line = co_await within(limit, std::move(exchanging));
   if (!line) co_return co_await explained(line.error());
-  auto row = value_from_text<Row>(line.value());
+  const Result<json::value> answer = parse_json(line.value());
+  if (!answer) co_return within_context("worker", answer.error());
+  auto row = from_json<Row>(answer.value());
   if (!row) co_return within_context("worker", row.error());
+  ends_ = answer->get_object().contains(kWorkerEndsKey);
   co_return std::move(row).value();
 }
 

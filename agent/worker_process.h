@@ -38,6 +38,9 @@ class WorkerProcess {
   /// The row of a lease.
   Task<Row> run(const Lease& lease, Duration limit);
 
+  /// Whether it said with its last row that it ends: `end()` it then.
+  bool ends() const { return ends_; }
+
   bool alive() { return !child_.ended(); }
   pid_t pid() const { return child_.pid(); }
 
@@ -59,6 +62,7 @@ class WorkerProcess {
   net::posix::stream_descriptor from_worker_;
   std::string received_;
   std::optional<Ceilings> ceilings_;
+  bool ends_ = false;
 };
 
 }  // namespace headsplit::agent

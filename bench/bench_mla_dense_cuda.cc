@@ -50,7 +50,7 @@ struct CaseResult {
 
 Result<double> median_us(Device& device, kernels::BoundKernel& kernel, Part part, L2 l2,
                          int launches) {
-  return quantile(TRY(device.time_us(kernel, part, l2, launches)), 0.5);
+  return quantile(TRY(device.time(kernel, {part, l2, launches})).samples_us, 0.5);
 }
 
 Result<CaseResult> measure(Device& device, const Case& chosen) {
@@ -64,7 +64,7 @@ Result<CaseResult> measure(Device& device, const Case& chosen) {
   TRY(kernel->launch(Part::all));
   const auto verified = TRY(kernels::verify(
       *kernel, problem, std::max<std::int64_t>(1, kReferenceTokens / chosen.context)));
-  const auto samples_us = TRY(device.time_us(*kernel, Part::all, L2::cold, kLaunches));
+  const auto samples_us = TRY(device.time(*kernel, {.launches = kLaunches})).samples_us;
   CaseResult result{.chosen = chosen,
                     .config = kernel->config(),
                     .time_us = quantile(samples_us, 0.5),

@@ -13,10 +13,13 @@ class FakeCpu final : public Device {
                                                      const kernels::Problem&) override {
     return fail(ErrorKind::config, "runs no kernels");
   }
-  Result<std::vector<double>> time_us(kernels::BoundKernel&, kernels::Part, L2, int) override {
+  Result<Timed> time(kernels::BoundKernel&, const TimeRequest&) override {
     return fail(ErrorKind::config, "runs no kernels");
   }
-  Result<Counts> count(kernels::BoundKernel&) override { return Counts{}; }
+  Result<double> time_poisoned_us(kernels::BoundKernel&, L2) override {
+    return fail(ErrorKind::config, "runs no kernels");
+  }
+  Result<Counts> count(kernels::BoundKernel&, const CountMode&) override { return Counts{}; }
   DeviceState state() override {
     return {.sm_clock_mhz = 2000, .throttled = true, .throttle_reason = "a hot day"};
   }
@@ -69,6 +72,23 @@ TEST(Ceilings, OfAGpuThatIsNotThereAreAnError) {
   const auto ceilings = measure_ceilings(device, kSmall);
   if (ceilings) GTEST_SKIP() << "there is a GPU";
   EXPECT_FALSE(ceilings.error().message.empty());
+}
+
+TEST(Ceilings, OfAnEarlierWorkerAreTakenOverForAWhile) {
+  const DeviceInfo device = FakeCpu().info();
+  Ceilings known{.backend = "cpu", .device = "Fake CPU", .read_gbps = 100, .measured_unix_s = 1000};
+  const auto good_at = [&](double now_unix_s) {
+    return still_good(json_text(known), device, now_unix_s).has_value();
+  };
+  EXPECT_EQ(still_good(json_text(known), device, 1001), known);
+  EXPECT_FALSE(good_at(2000)) << "too old";
+  EXPECT_FALSE(good_at(900)) << "the clock was set back";
+  known.reason = "no bf16 ceiling";
+  EXPECT_FALSE(good_at(1001)) << "worth another try";
+  known.reason = "";
+  known.device = "another";
+  EXPECT_FALSE(good_at(1001));
+  EXPECT_FALSE(still_good("", device, 0));
 }
 
 }  // namespace

@@ -242,10 +242,13 @@ class BareGpu final : public Device {
                                                      const kernels::Problem&) override {
     return fail(ErrorKind::config, "runs no kernels");
   }
-  Result<std::vector<double>> time_us(kernels::BoundKernel&, kernels::Part, L2, int) override {
+  Result<Timed> time(kernels::BoundKernel&, const TimeRequest&) override {
     return fail(ErrorKind::config, "runs no kernels");
   }
-  Result<Counts> count(kernels::BoundKernel&) override { return Counts{}; }
+  Result<double> time_poisoned_us(kernels::BoundKernel&, L2) override {
+    return fail(ErrorKind::config, "runs no kernels");
+  }
+  Result<Counts> count(kernels::BoundKernel&, const CountMode&) override { return Counts{}; }
   DeviceState state() override { return nvml_.state(info_.gpu_uuid).value(); }
 
  private:

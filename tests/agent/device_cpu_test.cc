@@ -46,12 +46,14 @@ TEST(DeviceCpu, TimesAKernelThatVerifiesAndLeavesCountersOutWithAReason) {
   const auto kernel = device->bind("mla_dense", problem).value();
   kernel->poison().value();
   for (const L2 l2 : {L2::warm, L2::cold}) {
-    const auto samples_us = device->time_us(*kernel, kernels::Part::all, l2, 3).value();
-    ASSERT_EQ(samples_us.size(), 3u);
-    for (const double time_us : samples_us) EXPECT_GT(time_us, 0);
+    const Timed timed = device->time(*kernel, {.l2 = l2, .launches = 3}).value();
+    ASSERT_EQ(timed.samples_us.size(), 3u);
+    for (const double time_us : timed.samples_us) EXPECT_GT(time_us, 0);
+    EXPECT_GT(timed.gpu_s, 0);
+    EXPECT_GT(device->time_poisoned_us(*kernel, l2).value(), 0);
   }
   EXPECT_TRUE(kernels::verify(*kernel, problem, 0).has_value());
-  const Counts counts = device->count(*kernel).value();
+  const Counts counts = device->count(*kernel, {}).value();
   EXPECT_EQ(counts.dram_bytes_read, std::nullopt);
   EXPECT_FALSE(counts.reason.empty());
 }

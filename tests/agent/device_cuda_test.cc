@@ -32,9 +32,10 @@ TEST(DeviceCuda, TimesShortAndLongLaunchesAndLeavesTheirOutputsRight) {
     kernel->poison().value();
     for (const L2 l2 : {L2::warm, L2::cold}) {
       for (const Part part : {Part::all, Part::split, Part::combine}) {
-        const auto samples_us = device->time_us(*kernel, part, l2, 20).value();
-        ASSERT_EQ(samples_us.size(), 20u);
-        for (const double time_us : samples_us) EXPECT_GT(time_us, 0);
+        const Timed timed = device->time(*kernel, {part, l2, 20}).value();
+        ASSERT_EQ(timed.samples_us.size(), 20u);
+        for (const double time_us : timed.samples_us) EXPECT_GT(time_us, 0);
+        EXPECT_GT(timed.gpu_s, 0);
       }
     }
     EXPECT_TRUE(kernels::verify(*kernel, problem, 4).has_value());
@@ -47,7 +48,7 @@ TEST(DeviceCuda, CountsNoFewerBytesThanTheCacheHasOrSaysWhyNot) {
   const kernels::Problem problem = kernels::make_problem(shape, 1);
   const auto kernel = device->bind("mla_dense", problem).value();
   kernel->launch(Part::all).value();
-  const Counts counts = device->count(*kernel).value();
+  const Counts counts = device->count(*kernel, {}).value();
   if (!counts.dram_bytes_read) {
     EXPECT_FALSE(counts.reason.empty());
     return;

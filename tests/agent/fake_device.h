@@ -20,6 +20,8 @@ class FakeDevice final : public Device {
     int num_splits = 1;
     double output_error = 0;  ///< added to every output value
     bool writes_output = true;
+    /// Does its work only when it is not timed.
+    bool cheats = false;
     Counts counts{.reason = "the fake counts nothing"};
     DeviceState state;
     Result<void> launch_result = {};
@@ -38,18 +40,38 @@ class FakeDevice final : public Device {
     return std::unique_ptr<kernels::BoundKernel>(std::make_unique<Kernel>(script_, problem));
   }
 
-  Result<std::vector<double>> time_us(kernels::BoundKernel& kernel, kernels::Part part, L2,
-                                      int launches) override {
-    std::vector<double> samples_us;
-    for (int i = 0; i < launches; ++i) {
-      if (auto launched = kernel.launch(part); !launched) return launched.error();
-      samples_us.push_back(script_.time_us(launch_++) * share_of(part));
-    }
-    return samples_us;
+  Result<std::vector<kernels::ReferenceRow>> reference_rows(
+      const kernels::Problem& problem, std::span<const std::int64_t> rows) override {
+    ++references_made;
+    return kernels::mla_dense_reference_rows(problem, rows);
   }
 
-  Result<Counts> count(kernels::BoundKernel&) override { return script_.counts; }
+  Result<Timed> time(kernels::BoundKernel& kernel, const TimeRequest& request) override {
+    Timed timed;
+    for (int i = 0; i < request.launches; ++i) {
+      if (auto launched = launch_timed(kernel, request.part); !launched) return launched.error();
+      timed.samples_us.push_back(script_.time_us(launch_++) * share_of(request.part));
+      timed.gpu_s += timed.samples_us.back() * 1e-6;
+    }
+    return timed;
+  }
+
+  Result<double> time_poisoned_us(kernels::BoundKernel& kernel, L2) override {
+    if (auto poisoned = kernel.poison(); !poisoned) return poisoned.error();
+    if (auto launched = launch_timed(kernel, kernels::Part::all); !launched) {
+      return launched.error();
+    }
+    return script_.time_us(launch_);
+  }
+
+  Result<Counts> count(kernels::BoundKernel&, const CountMode& mode) override {
+    counted.push_back(mode);
+    return script_.counts;
+  }
   DeviceState state() override { return script_.state; }
+
+  int references_made = 0;
+  std::vector<CountMode> counted;
 
  private:
   class Kernel final : public kernels::BoundKernel {
@@ -91,6 +113,10 @@ class FakeDevice final : public Device {
     kernels::Config config_;
     bool written_ = false;
   };
+
+  Result<void> launch_timed(kernels::BoundKernel& kernel, kernels::Part part) {
+    return script_.cheats ? Result<void>() : kernel.launch(part);
+  }
 
   double share_of(kernels::Part part) const {
     if (part == kernels::Part::split) return script_.split_share;

@@ -1,4 +1,5 @@
-// A management library with two GPUs, for tests.  $FAKE_NVML_INIT: result of nvmlInit.
+// A management library with two GPUs, for tests.  $FAKE_NVML_INIT: result of nvmlInit;
+// $FAKE_NVML_DEVICE: result of looking for a GPU that is there.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +33,7 @@ NvmlResult nvmlInit_v2() {
 }
 NvmlResult nvmlShutdown() { return 0; }
 const char* nvmlErrorString(NvmlResult result) {
+  if (result == 15) return "GPU is lost";
   return result == 9 ? "Driver Not Loaded" : result == kNotFound ? "Not Found" : "Other";
 }
 NvmlResult nvmlSystemGetDriverVersion(char* text, unsigned int length) {
@@ -50,7 +52,8 @@ NvmlResult nvmlDeviceGetHandleByIndex_v2(unsigned int index, NvmlDevice* device)
 NvmlResult nvmlDeviceGetHandleByUUID(const char* uuid, NvmlDevice* device) {
   if (std::strcmp(uuid, "GPU-one") != 0 && std::strcmp(uuid, "GPU-two") != 0) return kNotFound;
   *device = device_number(std::strcmp(uuid, "GPU-two") == 0 ? 1 : 0);
-  return 0;
+  const char* result = std::getenv("FAKE_NVML_DEVICE");
+  return result != nullptr ? std::atoi(result) : 0;
 }
 NvmlResult nvmlDeviceGetName(NvmlDevice, char* text, unsigned int length) {
   std::snprintf(text, length, "Fake H200");

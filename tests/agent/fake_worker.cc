@@ -14,7 +14,7 @@
 namespace headsplit::agent {
 namespace {
 
-Row run_fake(const Lease& lease) {
+WorkerAnswer run_fake(const Lease& lease) {
   const std::string& kernel = lease.point.kernel;
   if (kernel == "kill") std::raise(SIGKILL);
   if (kernel == "exit3") std::_Exit(3);
@@ -23,6 +23,7 @@ Row run_fake(const Lease& lease) {
   if (kernel == "throw") throw std::runtime_error("out of memory");
   if (kernel == "chatty") std::printf("a library says hello\n");
   std::fflush(stdout);
+  if (kernel == "lost") return {failed_row(lease, "illegal address", true), true};
   Row row = failed_row(lease, "", false);
   row.status = Status::ok;
   row.time_us = 5;

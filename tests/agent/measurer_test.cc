@@ -110,6 +110,15 @@ TEST_F(MeasurerTest, TurnsAnExceptionInTheWorkerIntoAFailedRow) {
   EXPECT_FALSE(rows_[0].retryable);
 }
 
+TEST_F(MeasurerTest, KeepsTheRowOfAWorkerWhoseDeviceIsLostAndGoesOnWithAnother) {
+  measure({lease_of("lost"), lease_of("fine"), lease_of("lost"), lease_of("fine")});
+  ASSERT_EQ(rows_.size(), 4u);
+  EXPECT_EQ(rows_[0].status, Status::failed);
+  EXPECT_EQ(rows_[0].reason, "illegal address") << "the worker's own words";
+  EXPECT_EQ(rows_[1].status, Status::ok) << "not given to the worker that ends";
+  EXPECT_EQ(rows_[3].status, Status::ok);
+}
+
 TEST_F(MeasurerTest, IsNotDisturbedByLibrariesThatPrint) {
   measure({lease_of("chatty"), lease_of("fine")});
   ASSERT_EQ(rows_.size(), 2u);

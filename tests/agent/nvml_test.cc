@@ -78,5 +78,14 @@ TEST(Nvml, RefusesAnUnknownGpu) {
   EXPECT_EQ(state.error().message, "GPU-three: NVML: nvmlDeviceGetHandleByUUID: Not Found");
 }
 
+TEST(Nvml, SaysThatAGpuIsLost) {
+  const Nvml nvml = fake();
+  ASSERT_EQ(setenv("FAKE_NVML_DEVICE", "15", 1), 0);
+  const auto state = nvml.state("GPU-one");
+  unsetenv("FAKE_NVML_DEVICE");
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().message, "GPU-one: NVML: nvmlDeviceGetHandleByUUID: GPU is lost");
+}
+
 }  // namespace
 }  // namespace headsplit::agent

@@ -21,7 +21,8 @@ Lease small_lease() {
 
 Row run_with(FakeDevice::Script script, const Lease& lease = small_lease()) {
   FakeDevice device(std::move(script));
-  return run_point(device, kCeilings, lease);
+  ProblemMemory memory;
+  return run_point(device, kCeilings, lease, memory);
 }
 
 TEST(RunPoint, ReportsTheMedianOfVerifiedLaunches) {
@@ -86,6 +87,97 @@ TEST(RunPoint, FailsAKernelThatIsWrongAndDoesNotTimeIt) {
 
 TEST(RunPoint, FailsAKernelThatWritesNothing) {
   EXPECT_EQ(run_with({.writes_output = false}).status, Status::failed);
+}
+
+TEST(RunPoint, FailsAKernelThatDoesNothingWhenItIsTimed) {
+  const Row row = run_with({.cheats = true});
+  EXPECT_EQ(row.status, Status::failed);
+  EXPECT_EQ(row.reason.find("right when checked, wrong when timed: row 0"), 0u) << row.reason;
+  EXPECT_FALSE(row.time_us) << "its times are no results";
+  EXPECT_TRUE(row.samples_us.empty());
+}
+
+TEST(RunPoint, MakesTheReferenceOfARankProblemOnce) {
+  FakeDevice device({});
+  ProblemMemory memory;
+  Lease lease = small_lease();
+  run_point(device, kCeilings, lease, memory);
+  lease.point.repeat = 1;
+  EXPECT_LE(run_point(device, kCeilings, lease, memory).error_vs_reference, 1);
+  EXPECT_EQ(device.references_made, 1);
+  lease.problem.local_heads = 1;
+  run_point(device, kCeilings, lease, memory);
+  lease.seed = 2;
+  run_point(device, kCeilings, lease, memory);
+  EXPECT_EQ(device.references_made, 3);
+}
+
+TEST(RunPoint, StillChecksEveryPointAgainstARememberedReference) {
+  ProblemMemory memory;
+  FakeDevice right({});
+  EXPECT_EQ(run_point(right, kCeilings, small_lease(), memory).status, Status::ok);
+  FakeDevice wrong({.output_error = 0.5});
+  EXPECT_EQ(run_point(wrong, kCeilings, small_lease(), memory).status, Status::failed);
+}
+
+TEST(RunPoint, CountsTheSameLaunchOnceAndSaysWhere) {
+  FakeDevice device({.counts = {.dram_bytes_read = 1e6, .all = {{"dram__bytes_read.sum", 1e6}}}});
+  ProblemMemory memory;
+  Lease lease = small_lease();
+  const Row first = run_point(device, kCeilings, lease, memory);
+  EXPECT_EQ(first.counted_point, lease.point_id);
+  lease.point.repeat = 1;
+  lease.point_id = point_id(lease.point);
+  const Row second = run_point(device, kCeilings, lease, memory);
+  EXPECT_EQ(second.dram_bytes_read, 1e6);
+  EXPECT_EQ(second.counted_point, first.counted_point);
+  EXPECT_EQ(device.counted.size(), 1u);
+  lease.measure.counters_detail = true;
+  run_point(device, kCeilings, lease, memory);
+  EXPECT_EQ(device.counted.size(), 2u) << "another set of counters";
+}
+
+TEST(RunPoint, TriesAgainToCountWhatCouldNotBeCounted) {
+  FakeDevice device({});
+  ProblemMemory memory;
+  EXPECT_EQ(run_point(device, kCeilings, small_lease(), memory).counted_point, "");
+  run_point(device, kCeilings, small_lease(), memory);
+  EXPECT_EQ(device.counted.size(), 2u);
+}
+
+TEST(RunPoint, AsksForTheDetailCountersAndSaysWhenLaunchesCannotBeRepeated) {
+  FakeDevice device({});
+  ProblemMemory memory;
+  Lease lease = small_lease();
+  lease.measure.counters_detail = true;
+  lease.point.ranks = Ranks::real;
+  run_point(device, kCeilings, lease, memory);
+  ASSERT_EQ(device.counted.size(), 1u);
+  EXPECT_TRUE(device.counted[0].detail);
+  EXPECT_FALSE(device.counted[0].repeatable);
+}
+
+TEST(RunPoint, SaysHowLongTheDeviceWorked) {
+  const Row row = run_with({});
+  const double samples_s = static_cast<double>(row.samples_us.size()) * 100e-6;
+  // The samples, five launches with a warm cache, and the one that is checked.
+  EXPECT_NEAR(row.gpu_s, samples_s + 6 * 100e-6, 1e-9);
+  EXPECT_GE(samples_s, 1e-3) << "min_time_ms is time of the device";
+}
+
+TEST(RunPoint, LetsClocksSettleBeforeSustainedSamples) {
+  Lease lease = small_lease();
+  lease.measure.mode = MeasureMode::sustained;
+  int launches = 0;
+  const Row row = run_with({.time_us =
+                                [&](int) {
+                                  ++launches;
+                                  return 100.0;
+                                }},
+                           lease);
+  EXPECT_EQ(row.measure_mode, MeasureMode::sustained);
+  EXPECT_GT(launches, 100 * static_cast<int>(row.samples_us.size()))
+      << "launches that are no samples";
 }
 
 TEST(RunPoint, FailsWithTheErrorOfTheLaunch) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace headsplit::agent {
@@ -44,6 +45,17 @@ TEST(Worker, AnswersEachLeaseWithOneRow) {
   const auto cut = served.output.find('\n');
   EXPECT_EQ(value_from_text<Row>(served.output.substr(0, cut)).value().point_id, "a");
   EXPECT_EQ(value_from_text<Row>(served.output.substr(cut + 1)).value().epoch, 2);
+}
+
+TEST(Worker, EndsAfterTheRowOfALostDevice) {
+  const std::string two =
+      json_text(Lease{.point_id = "a"}) + "\n" + json_text(Lease{.point_id = "b"}) + "\n";
+  const Served served = serve(two, [](const Lease& lease) {
+    return WorkerAnswer(failed_row(lease, "the GPU is lost", true), true);
+  });
+  EXPECT_EQ(served.code, ExitCode::failed);
+  EXPECT_EQ(std::count(served.output.begin(), served.output.end(), '\n'), 1);
+  EXPECT_EQ(value_from_text<Row>(served.output).value().reason, "the GPU is lost");
 }
 
 TEST(Worker, EndsWithTheUsageCodeOnALineThatIsNoLease) {

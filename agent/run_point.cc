@@ -109,6 +109,7 @@ Result<void> verify_timed(Device& device, BoundKernel& kernel, const Lease& leas
   const double time_us = TRY(device.time_poisoned_us(kernel, lease.point.l2));
   row.kernel_s += time_us * 1e-6;
   row.gpu_s += time_us * 1e-6;
+  row.sampling_s += time_us * 1e-6;
   const Result<void> verified = verify(kernel, problem, reference, row);
   if (verified) return {};
   static_cast<RowTiming&>(row) = {.measure_mode = row.measure_mode};  // no results

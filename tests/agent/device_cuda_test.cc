@@ -59,6 +59,21 @@ TEST(DeviceCuda, CountsNoFewerBytesThanTheCacheHasOrSaysWhyNot) {
   EXPECT_EQ(*counts.tensor_ops, work.flops);
 }
 
+TEST(DeviceCuda, CountsTheDetailSetOfALaunchThatMayBeRepeated) {
+  const auto device = open_cuda_device().value();
+  const RankProblem shape{.local_heads = 16, .batch = 64, .context = 4096};
+  const auto kernel = device->bind("mla_dense", kernels::make_problem(shape, 1)).value();
+  kernel->launch(Part::all).value();
+  const Counts counts = device->count(*kernel, {.detail = true}).value();
+  if (!counts.reason.empty()) GTEST_SKIP() << counts.reason;
+  EXPECT_GT(counts.tensor_active_ratio.value(), 0);
+  EXPECT_GT(counts.occupancy.value(), 0);
+  EXPECT_LT(counts.l2_hit_ratio.value(), 0.9) << "a cache that is streamed once";
+  const auto refused = device->count(*kernel, {.detail = true, .repeatable = false});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::config);
+}
+
 TEST(DeviceCuda, RefusesWhatItsKernelsCannotRun) {
   const auto device = open_cuda_device().value();
   const RankProblem eight_bits{.context = 10, .kv_dtype = KvDtype::fp8};

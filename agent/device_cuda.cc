@@ -87,6 +87,7 @@ class CudaDevice final : public Device {
     timer_.forget();
     const kernels::KernelEntry* entry = TRY(kernels::find_kernel(kernel, kernels::Backend::cuda));
     TRY(entry->supports(problem.shape));
+    TRY(make_room(problem.shape));
     return entry->bind(problem, kernels::BindOptions{.stream = timer_.stream(), .pool = &pool_});
   }
 
@@ -136,6 +137,15 @@ class CudaDevice final : public Device {
   bool usable() override { return cudaDeviceSynchronize() == cudaSuccess; }
 
  private:
+  /// A kernel that allocates by itself (a plug-in) must not lack what is kept for others.
+  Result<void> make_room(const RankProblem& shape) {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    CUDA_TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+    if (static_cast<double>(free_bytes) < kernels::memory_bytes(shape)) pool_.release();
+    return {};
+  }
+
   DeviceInfo info_;
   kernels::DevicePool pool_;
   CudaTimer timer_;

@@ -12,10 +12,10 @@ constexpr std::int32_t kUnusedPage = -1;
 
 /// A rank problem made concrete: KV lengths drawn and the paged cache laid out.
 /// Query q [batch, query_tokens, local_heads, d_qk]; cache [page_count, page_tokens, d_qk];
-/// output [batch, query_tokens, local_heads, d_latent] fp32 and LSE [batch, query_tokens,
-/// local_heads] fp32, natural logarithm.  Query token t of a request with KV length n attends to
-/// the first n - (query_tokens - 1 - t) tokens (design.md section 8); a row that attends to
-/// nothing has output 0 and LSE -infinity.
+/// output [batch, query_tokens, local_heads, d_latent], bf16 on CUDA and fp32 on the CPU; LSE
+/// [batch, query_tokens, local_heads] fp32, natural logarithm.  Query token t of a request with KV
+/// length n attends to the first n - (query_tokens - 1 - t) tokens (design.md section 8); a row
+/// that attends to nothing has output 0 and LSE -infinity.
 struct Problem {
   RankProblem shape;
   int page_tokens = 64;

@@ -9,7 +9,8 @@ namespace {
 const KernelEntry kCudaEntries[] = {
     {.name = "mla_dense",
      .backend = Backend::cuda,
-     .summary = "absorbed MLA decode, paged bf16 cache, mma.sync, split-KV, sm_80 and later",
+     .summary =
+         "absorbed MLA decode, paged bf16 cache, split-KV; wgmma on Hopper, mma.sync from sm_80 on",
      .supports = mla_dense_cuda_supports,
      .bind = bind_mla_dense_cuda},
 };

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-/// Every PTX instruction that the portable kernels use: one a function, with its section of the
-/// PTX ISA manual (docs.nvidia.com/cuda/parallel-thread-execution).  Shared memory is addressed
-/// with 32 bits.
+/// Every PTX instruction of the kernels but matrix products of warpgroups: one a function, with its
+/// section of the PTX ISA manual (docs.nvidia.com/cuda/parallel-thread-execution).  Shared memory
+/// is addressed with 32 bits.
 namespace headsplit::kernels::ptx {
 
 __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
@@ -50,7 +50,13 @@ __device__ __forceinline__ std::uint64_t opaque(std::uint64_t value) {
   return value;
 }
 
-/// Copies 16 bytes from global to shared memory past L1.  policy: of the lines in L2.
+/// Copies 16 bytes from global to shared memory past L1.
+/// "Data movement instructions: cp.async"; sm_80.
+__device__ __forceinline__ void cp_async_16(std::uint32_t shared, std::uint64_t global) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+}
+
+/// The same; policy: of the lines in L2.
 /// "Data movement instructions: cp.async"; sm_80.
 __device__ __forceinline__ void cp_async_16(std::uint32_t shared, std::uint64_t global,
                                             std::uint64_t policy) {
@@ -183,6 +189,39 @@ __device__ __forceinline__ void load_shared(float (&value)[4], std::uint32_t add
                : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
                : "r"(address)
                : "memory");
+}
+
+/// Four 8x8 matrices of 16-bit values; lane l gives the address of row l % 8 of matrix l / 8.
+/// "Warp-level matrix instructions: stmatrix"; sm_90.
+__device__ __forceinline__ void stmatrix_x4(std::uint32_t address,
+                                            const std::uint32_t (&value)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(value[0]), "r"(value[1]), "r"(value[2]), "r"(value[3])
+               : "memory");
+}
+
+/// This thread's earlier accesses of shared memory come before what wgmma and the copy engine do
+/// there.  "Parallel synchronization instructions: fence.proxy"; sm_90.
+__device__ __forceinline__ void fence_async_proxy() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Registers of each thread of this warpgroup from here on, fewer or more than before; a multiple
+/// of 8.  "Miscellaneous instructions: setmaxnreg"; sm_90a.
+template <int kCount>
+__device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+}
+template <int kCount>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+}
+
+/// "Data movement and conversion instructions: ld"; 4 bytes from shared memory.
+__device__ __forceinline__ std::uint32_t load_shared(std::uint32_t address) {
+  std::uint32_t value;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+  return value;
 }
 
 /// Lets the next kernel of the stream start while this one still runs; nothing before sm_90.

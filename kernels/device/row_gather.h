@@ -13,8 +13,8 @@ namespace headsplit::kernels {
 
 /// Outputs of a launch in device memory.
 struct DeviceOutputs {
-  const float* values = nullptr;  ///< [rows, width]
-  const float* lse = nullptr;     ///< [rows]
+  const std::uint16_t* values = nullptr;  ///< [rows, width] bf16
+  const float* lse = nullptr;             ///< [rows] fp32
   std::int64_t rows = 0;
   int width = 0;
 };

@@ -1,3 +1,4 @@
+#include "kernels/bf16.h"
 #include "kernels/device/row_gather.h"
 
 namespace headsplit::kernels {
@@ -11,7 +12,7 @@ __global__ void gather_kernel(const DeviceOutputs outputs, const std::int64_t* r
   const std::int64_t row = rows[blockIdx.x];
   float* const target = gathered + std::int64_t{blockIdx.x} * (outputs.width + 1);
   for (int d = threadIdx.x; d < outputs.width; d += kThreads) {
-    target[d] = outputs.values[row * outputs.width + d];
+    target[d] = bf16_value(outputs.values[row * outputs.width + d]);
   }
   if (threadIdx.x == 0) target[outputs.width] = outputs.lse[row];
 }

@@ -1,15 +1,17 @@
 #include "kernels/mla_dense/mla_dense_cuda.h"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "kernels/device/row_gather.h"
-#include "kernels/mla_dense/portable_buffers.h"
-#include "kernels/mla_dense/portable_choice.h"
+#include "kernels/mla_dense/device_buffers.h"
+#include "kernels/mla_dense/split_choice.h"
 
 namespace headsplit::kernels {
 namespace {
 
-using namespace portable;
+using namespace dense;
 
 constexpr double kLog2e = 1.4426950408889634;
 /// Partials of one row above which several warps share them.
@@ -24,31 +26,33 @@ const void* entry_point(void (*function)(Arguments)) {
   return reinterpret_cast<const void*>(function);
 }
 
-struct Gpu {
-  GpuLimits limits;
-  int major = 0;
-};
-
-Result<Gpu> current_gpu() {
+Result<GpuLimits> current_gpu() {
   int device = 0;
   CUDA_TRY(cudaGetDevice(&device));
-  Gpu gpu;
-  CUDA_TRY(cudaDeviceGetAttribute(&gpu.limits.sm_count, cudaDevAttrMultiProcessorCount, device));
-  CUDA_TRY(cudaDeviceGetAttribute(&gpu.limits.shared_bytes_per_cta,
-                                  cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  CUDA_TRY(cudaDeviceGetAttribute(&gpu.limits.shared_bytes_per_sm,
-                                  cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-  CUDA_TRY(cudaDeviceGetAttribute(&gpu.major, cudaDevAttrComputeCapabilityMajor, device));
-  return gpu;
+  GpuLimits limits;
+  const std::pair<int*, cudaDeviceAttr> attributes[] = {
+      {&limits.sm_count, cudaDevAttrMultiProcessorCount},
+      {&limits.shared_bytes_per_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin},
+      {&limits.shared_bytes_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+      {&limits.compute_major, cudaDevAttrComputeCapabilityMajor},
+      {&limits.compute_minor, cudaDevAttrComputeCapabilityMinor}};
+  for (const auto& [value, attribute] : attributes) {
+    CUDA_TRY(cudaDeviceGetAttribute(value, attribute, device));
+  }
+  return limits;
 }
 
 Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& plan) {
   const int packed_rows = problem.shape.query_tokens * problem.shape.local_heads;
-  constexpr int kBlock = TileShape::kBlockRows;
+  int padded_rows = 0;
+  for (int row = 0; row < packed_rows; row += plan.tile_rows) {
+    const int block = choice.kernel.block_rows;
+    padded_rows += (std::min(plan.tile_rows, packed_rows - row) + block - 1) / block * block;
+  }
   return Config{.tile_rows = plan.tile_rows,
-                .tile_tokens = choice.kernel.shape.tokens,
+                .tile_tokens = choice.kernel.tokens,
                 .num_splits = plan.num_splits,
-                .padded_rows = (packed_rows + kBlock - 1) / kBlock * kBlock - packed_rows,
+                .padded_rows = padded_rows - packed_rows,
                 .workers = plan.ctas(),
                 .reason = str(choice.reason, "; ", plan.row_tiles, " row tiles of ", plan.tile_rows,
                               " rows, ", plan.width, " side by side; ", plan.items.size(),
@@ -58,18 +62,26 @@ Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& 
 
 class MlaDenseCuda final : public BoundKernel {
  public:
-  MlaDenseCuda(const Problem& problem, const Gpu& gpu, const Choice& choice, const SplitPlan& plan,
-               Buffers buffers, const BindOptions& options)
+  MlaDenseCuda(const Problem& problem, const GpuLimits& limits, const Choice& choice,
+               const SplitPlan& plan, Buffers buffers, const BindOptions& options)
       : problem_(problem),
         kernel_(choice.kernel),
         stream_(static_cast<cudaStream_t>(options.stream)),
         pool_(options.pool),
-        overlaps_(gpu.major >= 9),
+        overlaps_(limits.compute_major >= 9),
         ctas_(plan.ctas()),
         buffers_(std::move(buffers)),
         config_(config_of(problem, choice, plan)),
         split_(split_arguments(choice, plan)),
         combine_(combine_arguments(plan)) {}
+
+  /// What can fail before the first launch.
+  Result<void> prepare() {
+    return cuda_result(cudaFuncSetAttribute(entry_point(kernel_.function),
+                                            cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            kernel_.shared_bytes(split_.stages)),
+                       "cudaFuncSetAttribute");
+  }
 
   const Config& config() const override { return config_; }
 
@@ -92,7 +104,7 @@ class MlaDenseCuda final : public BoundKernel {
  private:
   SplitArguments split_arguments(const Choice& choice, const SplitPlan& plan) const {
     const RankProblem& shape = problem_.shape;
-    return SplitArguments{
+    SplitArguments arguments{
         .query = buffers_.query.data(),
         .cache = buffers_.cache.data(),
         .page_table = buffers_.page_table.data(),
@@ -113,6 +125,11 @@ class MlaDenseCuda final : public BoundKernel {
         .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e),
         // Where no other CTA wants a line of the cache, it makes room for partials and queries.
         .cache_policy = plan.width == 1 ? buffers_.first_to_go : buffers_.as_usual};
+    if (plan.one_item_each() && plan.ctas() <= kInlineItems) {
+      std::copy(plan.items.begin(), plan.items.end(), arguments.inline_items);
+      arguments.items = nullptr;
+    }
+    return arguments;
   }
 
   CombineArguments combine_arguments(const SplitPlan& plan) const {
@@ -130,8 +147,8 @@ class MlaDenseCuda final : public BoundKernel {
   Result<void> launch_split() {
     cudaLaunchConfig_t launch{};
     launch.gridDim = dim3(static_cast<unsigned>(ctas_));
-    launch.blockDim = dim3(static_cast<unsigned>(kernel_.shape.threads()));
-    launch.dynamicSmemBytes = static_cast<std::size_t>(kernel_.shape.shared_bytes(split_.stages));
+    launch.blockDim = dim3(static_cast<unsigned>(kernel_.threads));
+    launch.dynamicSmemBytes = static_cast<std::size_t>(kernel_.shared_bytes(split_.stages));
     launch.stream = stream_;
     void* arguments[] = {&split_};
     CUDA_TRY(cudaLaunchKernelExC(&launch, entry_point(kernel_.function), arguments));
@@ -208,19 +225,21 @@ Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
                                                          const BindOptions& options) {
   TRY(mla_dense_cuda_supports(problem.shape));
   TRY(check_pages(problem.page_tokens));
-  const Gpu gpu = TRY(current_gpu());
-  const Choice choice = TRY(choose_kernel(problem.shape, gpu.limits));
-  const TileShape& shape = choice.kernel.shape;
-  CUDA_TRY(cudaFuncSetAttribute(entry_point(choice.kernel.function),
-                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                shape.shared_bytes(choice.stages)));
-  const SplitPlan plan = plan_splits(problem, {.rows_max = shape.rows(),
-                                               .tile_tokens = shape.tokens,
-                                               .ctas = gpu.limits.sm_count * shape.ctas_per_sm,
-                                               .num_splits = options.num_splits});
+  const GpuLimits limits = TRY(current_gpu());
+  const Choice choice = TRY(choose_kernel(problem.shape, limits));
+  const SplitKernel& kernel = choice.kernel;
+  const SplitPlan plan =
+      plan_splits(problem, {.rows_max = kernel.rows,
+                            .tile_tokens = kernel.tokens,
+                            .ctas = limits.sm_count * kernel.ctas_per_sm,
+                            .num_splits = options.num_splits,
+                            .cost = {.step_us = kernel.step_us, .item_us = kernel.item_us}});
   auto* const stream = static_cast<cudaStream_t>(options.stream);
   Buffers buffers = TRY(make_buffers(problem, plan, stream, options.pool));
-  return std::make_unique<MlaDenseCuda>(problem, gpu, choice, plan, std::move(buffers), options);
+  auto bound =
+      std::make_unique<MlaDenseCuda>(problem, limits, choice, plan, std::move(buffers), options);
+  TRY(bound->prepare());
+  return bound;
 }
 
 }  // namespace headsplit::kernels

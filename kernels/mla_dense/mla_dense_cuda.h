@@ -6,8 +6,9 @@
 
 namespace headsplit::kernels {
 
-/// Portable absorbed MLA decode on CUDA (docs/mla-dense-portable.md): sm_80 and later, mma.sync,
-/// bf16 cache in pages of 16, 32, 64 or 128 tokens, ragged lengths, up to 16 query tokens.
+/// Absorbed MLA decode on CUDA, sm_80 and later: mma.sync (docs/mla-dense-portable.md), and wgmma
+/// on Hopper for more than 32 packed rows (docs/mla-dense.md); bf16 cache in pages of 16, 32, 64 or
+/// 128 tokens, ragged lengths, up to 16 query tokens.
 Result<void> mla_dense_cuda_supports(const RankProblem& shape);
 
 /// Makes the inputs on the current device and plans the launch.  Waits for the device.

@@ -1,7 +1,7 @@
-#include "kernels/mla_dense/portable_kernels.h"
 #include "kernels/mla_dense/portable_split.cuh"
+#include "kernels/mla_dense/split_kernel.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 // Small latents.
 namespace width_256_32 {
@@ -22,4 +22,4 @@ constexpr SplitKernel kKernels[] = {split_kernel_of<Rows16Tokens64>(),
 
 std::span<const SplitKernel> split_kernels_256_32() { return width_256_32::kKernels; }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

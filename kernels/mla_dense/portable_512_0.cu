@@ -1,7 +1,7 @@
-#include "kernels/mla_dense/portable_kernels.h"
 #include "kernels/mla_dense/portable_split.cuh"
+#include "kernels/mla_dense/split_kernel.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 // Latents without a RoPE key beside them.
 namespace width_512_0 {
@@ -22,4 +22,4 @@ constexpr SplitKernel kKernels[] = {split_kernel_of<Rows16Tokens32>(),
 
 std::span<const SplitKernel> split_kernels_512_0() { return width_512_0::kKernels; }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -1,7 +1,7 @@
-#include "kernels/mla_dense/portable_kernels.h"
 #include "kernels/mla_dense/portable_split.cuh"
+#include "kernels/mla_dense/split_kernel.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 // DeepSeek-V3 and its kin.
 namespace width_512_64 {
@@ -36,4 +36,4 @@ constexpr SplitKernel kKernels[] = {
 
 std::span<const SplitKernel> split_kernels_512_64() { return width_512_64::kKernels; }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "kernels/device/quad.cuh"
 #include "kernels/device/tiles.cuh"
 #include "kernels/mla_dense/portable_copy.cuh"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// The reference of a row's exponentials moves only when a score passes it by more than this (log2
 /// units): weights stay below 2^8, and most tiles need no rescaling.
@@ -13,20 +14,10 @@ constexpr float kLn2 = 0.69314718f;
 
 /// Where a CTA is in its work.
 struct TilePlace {
-  int item;      ///< of the plan
-  int item_end;  ///< of the CTA
-  int token;     ///< first of the tile
+  const CtaItems& items;
+  int item;   ///< of the plan
+  int token;  ///< first of the tile
 };
-
-__device__ __forceinline__ float quad_max(float value) {
-  value = fmaxf(value, __shfl_xor_sync(0xFFFFFFFF, value, 1));
-  return fmaxf(value, __shfl_xor_sync(0xFFFFFFFF, value, 2));
-}
-
-__device__ __forceinline__ float quad_sum(float value) {
-  value += __shfl_xor_sync(0xFFFFFFFF, value, 1);
-  return value + __shfl_xor_sync(0xFFFFFFFF, value, 2);
-}
 
 /// One warp of a group of four that computes attention for up to `blocks` x 16 packed rows.
 ///   scores: warp = 2 x (half of the dimensions) + (half of the tokens); the two halves of the
@@ -146,12 +137,14 @@ struct Consumer {
   template <int kActive>
   __device__ void tile(const TilePlace& place);
   __device__ void finish();
+  __device__ void store_output(std::uint16_t* values, int block, int half, float factor) const;
+  __device__ void store_partial(float* values, int block, int half, float factor) const;
 
-  __device__ void prime(int item_begin, int item_end);
+  __device__ void prime(const CtaItems& items);
   __device__ void find_next(const TilePlace& place);
   __device__ void copy_next() const;
   __device__ void sit_out();
-  __device__ void run(int item_begin, int item_end);
+  __device__ void run(const CtaItems& items);
 };
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

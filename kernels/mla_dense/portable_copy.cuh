@@ -1,9 +1,9 @@
 #pragma once
 
-#include "kernels/mla_dense/portable_arguments.h"
+#include "kernels/mla_dense/cta_items.cuh"
 #include "kernels/mla_dense/portable_memory.cuh"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// One warp's share of the copy of a cache tile into a stage: every loader_warps-th group of four
 /// tokens, eight lanes for 128 bytes of a token.
@@ -65,4 +65,4 @@ struct TileCopy {
   }
 };
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

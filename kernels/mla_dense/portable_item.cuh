@@ -3,7 +3,7 @@
 #include "kernels/mla_dense/portable_consumer.cuh"
 
 /// Start and end of a consumer warp's item.
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 template <TileShape kShape>
 __device__ __forceinline__ void Consumer<kShape>::begin(const WorkItem& next) {
@@ -73,6 +73,37 @@ __device__ __forceinline__ void Consumer<kShape>::load_rope_query() {
   }
 }
 
+/// A row's values of this warp as bf16: each lane writes 16 bytes of every 64.
+template <TileShape kShape>
+__device__ __forceinline__ void Consumer<kShape>::store_output(std::uint16_t* values, int block,
+                                                               int half, float factor) const {
+  static_assert(kOutputTiles % 4 == 0);
+#pragma unroll
+  for (int n = 0; n < kOutputTiles; n += 4) {
+    std::uint32_t packed[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float* of_tile = output[block][n + i] + 2 * half;
+      packed[i] = ptx::pack_bf16(of_tile[0] * factor, of_tile[1] * factor);
+    }
+    quad_transpose(packed, lane);
+    if (is_row(thread_row(block, half))) {
+      *reinterpret_cast<uint4*>(values + (n + lane % 4) * 8) =
+          make_uint4(packed[0], packed[1], packed[2], packed[3]);
+    }
+  }
+}
+
+template <TileShape kShape>
+__device__ __forceinline__ void Consumer<kShape>::store_partial(float* values, int block, int half,
+                                                                float factor) const {
+#pragma unroll
+  for (int n = 0; n < kOutputTiles; ++n) {
+    *reinterpret_cast<float2*>(values + n * 8 + lane % 4 * 2) =
+        make_float2(output[block][n][2 * half] * factor, output[block][n][2 * half + 1] * factor);
+  }
+}
+
 /// Divides by the sums of the weights and writes output and LSE.
 template <TileShape kShape>
 __device__ __forceinline__ void Consumer<kShape>::finish() {
@@ -83,7 +114,6 @@ __device__ __forceinline__ void Consumer<kShape>::finish() {
   }
   group_barrier();
   const bool whole = item.slot < 0;
-  float* const out = whole ? arguments.output : arguments.partial_output;
   float* const lse = whole ? arguments.lse : arguments.partial_lse;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
@@ -93,17 +123,17 @@ __device__ __forceinline__ void Consumer<kShape>::finish() {
       float of_warp[4];
       load_row_values(of_warp, block, half);
       const float total = of_warp[0] + of_warp[1] + of_warp[2] + of_warp[3];
-      if (!is_row(row)) continue;
+      const float inverse = total > 0 ? 1 / total : 0;
       const std::int64_t target =
           whole ? global_row(row)
                 : std::int64_t{item.slot} * arguments.tile_rows + group_row() + row;
-      const float inverse = total > 0 ? 1 / total : 0;
-      float* const values = out + target * kShape.d_latent + warp * kWarpDims + lane % 4 * 2;
-#pragma unroll
-      for (int n = 0; n < kOutputTiles; ++n) {
-        *reinterpret_cast<float2*>(values + n * 8) = make_float2(
-            output[block][n][2 * half] * inverse, output[block][n][2 * half + 1] * inverse);
+      const std::int64_t first = target * kShape.d_latent + warp * kWarpDims;
+      if (whole) {
+        store_output(arguments.output + first, block, half, inverse);
+      } else if (is_row(row)) {
+        store_partial(arguments.partial_output + first, block, half, inverse);
       }
+      if (!is_row(row)) continue;
       if (warp == 0 && lane % 4 == 0) {
         lse[target] = total > 0
                           ? (reference[block][half] * arguments.scale_log2 + log2f(total)) * kLn2
@@ -113,4 +143,4 @@ __device__ __forceinline__ void Consumer<kShape>::finish() {
   }
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -3,7 +3,7 @@
 #include "kernels/device/ptx.cuh"
 #include "kernels/mla_dense/portable_shape.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// Memory map of a CTA's shared memory, as 32-bit addresses.
 ///   a group: [queries] | a group: [exchange, then P] | a group: [row values] | barriers |
@@ -68,4 +68,4 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
   }
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -2,7 +2,7 @@
 
 #include "kernels/mla_dense/portable_copy.cuh"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// One warp that does nothing but load the cache tiles of a CTA's items into the ring of stages.
 template <TileShape kShape>
@@ -11,10 +11,10 @@ struct Producer {
   SharedMemory<kShape> memory;
   TileCopy<kShape> copy;
 
-  __device__ void run(int item_begin, int item_end) {
+  __device__ void run(const CtaItems& items) {
     RingPosition ring{.stage = 0, .parity = 1};  // the first round finds every stage empty
-    for (int i = item_begin; i < item_end; ++i) {
-      const WorkItem& item = arguments.items[i];
+    for (int i = items.begin; i < items.end; ++i) {
+      const WorkItem item = items.get(i);
       const int request = item.request;
       const int token_end = item.token_end;
       int token = item.token_begin;
@@ -33,4 +33,4 @@ struct Producer {
   }
 };
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

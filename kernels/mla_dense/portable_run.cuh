@@ -5,13 +5,13 @@
 #include "kernels/mla_dense/portable_values.cuh"
 
 /// A consumer warp from its first tile to its last.
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// Starts the copy of the first tile, where the first group loads.
 template <TileShape kShape>
-__device__ __forceinline__ void Consumer<kShape>::prime(int item_begin, int item_end) {
-  for (int i = item_begin; i < item_end; ++i) {
-    const WorkItem& first = arguments.items[i];
+__device__ __forceinline__ void Consumer<kShape>::prime(const CtaItems& items) {
+  for (int i = items.begin; i < items.end; ++i) {
+    const WorkItem first = items.get(i);
     if (first.token_begin == first.token_end) continue;
     next.find(arguments, first.request, first.token_begin, first.token_end);
     next.start(arguments, memory.stage(0));
@@ -28,8 +28,8 @@ __device__ __forceinline__ void Consumer<kShape>::find_next(const TilePlace& pla
   int token = place.token + kShape.tokens;
   int token_end = item.token_end;
   if (token >= token_end) {
-    for (int i = place.item + 1; i < place.item_end; ++i) {
-      const WorkItem& later = arguments.items[i];
+    for (int i = place.item + 1; i < place.items.end; ++i) {
+      const WorkItem later = place.items.get(i);
       if (later.token_begin == later.token_end) continue;
       request = later.request;
       token = later.token_begin;
@@ -89,12 +89,12 @@ __device__ __forceinline__ void Consumer<kShape>::sit_out() {
 }
 
 template <TileShape kShape>
-__device__ __forceinline__ void Consumer<kShape>::run(int item_begin, int item_end) {
-  if (loads()) prime(item_begin, item_end);
-  for (int i = item_begin; i < item_end; ++i) {
-    begin(arguments.items[i]);
+__device__ __forceinline__ void Consumer<kShape>::run(const CtaItems& items) {
+  if (loads()) prime(items);
+  for (int i = items.begin; i < items.end; ++i) {
+    begin(items.get(i));
     for (int token = item.token_begin; token < item.token_end; token += kShape.tokens) {
-      const TilePlace place{i, item_end, token};
+      const TilePlace place{items, i, token};
       wait(memory.full(ring.stage), ring.parity);
       if (active_blocks == kBlocks) {
         tile<kBlocks>(place);
@@ -112,4 +112,4 @@ __device__ __forceinline__ void Consumer<kShape>::run(int item_begin, int item_e
   ptx::cp_async_wait_all();
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -3,7 +3,7 @@
 #include "kernels/mla_dense/portable_consumer.cuh"
 
 /// Scores of a tile: queries x keys, halves added, what is not attended to masked.
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// Where a warp finds the operands of its scores: its half of the dimensions in steps of 16.  The
 /// steps go through the slices first, so that most of an address is in the instruction.
@@ -155,4 +155,4 @@ __device__ __forceinline__ void Consumer<kShape>::mask(float (&kept)[kBlocks][kK
   }
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

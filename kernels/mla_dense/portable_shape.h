@@ -4,7 +4,7 @@
 
 #include "kernels/device/tile_layout.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// Tiles of one instantiation of the portable split kernel.  A CTA has `groups` consumer groups of
 /// four warps, each with `blocks` blocks of 16 packed rows, and `producer_warps` warps that load
@@ -55,4 +55,4 @@ struct TileShape {
   bool operator==(const TileShape&) const = default;
 };
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -3,7 +3,7 @@
 #include "kernels/mla_dense/portable_consumer.cuh"
 
 /// Weights of a tile, relative to references that move seldom.
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// The largest score of each row among this warp's tokens, to where the group's warps find it.
 template <TileShape kShape>
@@ -111,4 +111,4 @@ __device__ __forceinline__ void Consumer<kShape>::move_references(
   }
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -3,7 +3,7 @@
 #include "kernels/mla_dense/portable_softmax.cuh"
 
 /// Weights x values.
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// output += P x V, for this warp's quarter of the latent dimensions.  Values are read
 /// kAhead multiplications before they are needed.
@@ -49,4 +49,4 @@ __device__ __forceinline__ void Consumer<kShape>::multiply_values() {
   }
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -4,9 +4,9 @@
 // one row; where there are many partials, eight warps share them.
 
 #include "kernels/device/ptx.cuh"
-#include "kernels/mla_dense/portable_kernels.h"
+#include "kernels/mla_dense/split_kernel.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 namespace {
 
 constexpr float kLog2e = 1.44269504f;
@@ -65,7 +65,6 @@ __device__ float4 weighted_sum(const PartialLse& lse, const float* values, std::
 template <int kWarps, int kSplitWarps>
 __global__ void __launch_bounds__(32 * kWarps)
     combine_kernel(const __grid_constant__ CombineArguments arguments) {
-  ptx::wait_for_previous_kernel();
   const MergeItem merge = arguments.merges[blockIdx.y];
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
@@ -73,6 +72,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   const int output = blockIdx.x * (kWarps / kSplitWarps) + warp / kSplitWarps;
   const int row = output / chunks;
   if (row >= merge.row_count) return;  // the same for all warps of an output
+  ptx::wait_for_previous_kernel();     // what comes before is of the plan
 
   const std::int64_t partial_row = std::int64_t{merge.slot_begin} * arguments.tile_rows + row;
   PartialLse lse{arguments.partial_lse + partial_row, merge.slot_count, arguments.tile_rows};
@@ -98,8 +98,9 @@ __global__ void __launch_bounds__(32 * kWarps)
   const std::int64_t target =
       std::int64_t{merge.request} * arguments.packed_rows + merge.row_begin + row;
   const float inverse = lse.sum > 0 ? 1 / lse.sum : 0;
-  *reinterpret_cast<float4*>(arguments.output + target * arguments.d_latent + dim) =
-      make_float4(total.x * inverse, total.y * inverse, total.z * inverse, total.w * inverse);
+  *reinterpret_cast<uint2*>(arguments.output + target * arguments.d_latent + dim) =
+      make_uint2(ptx::pack_bf16(total.x * inverse, total.y * inverse),
+                 ptx::pack_bf16(total.z * inverse, total.w * inverse));
   if (dim == 0) arguments.lse[target] = lse.sum > 0 ? lse.largest + logf(lse.sum) : -INFINITY;
 }
 
@@ -111,4 +112,4 @@ constexpr CombineKernel kKernels[] = {
 
 std::span<const CombineKernel> combine_kernels() { return kKernels; }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "kernels/mla_dense/portable_kernels.h"
+#include "kernels/mla_dense/split_kernel.h"
 #include "kernels/problem.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// What a choice of tiles depends on.
 struct GpuLimits {
   int sm_count = 0;
   int shared_bytes_per_cta = 0;  ///< largest that a CTA may ask for
   int shared_bytes_per_sm = 0;
+  int compute_major = 0;
+  int compute_minor = 0;
 };
 
 /// Shared memory that the driver keeps of each CTA's share.
@@ -23,15 +26,15 @@ struct Choice {
   std::string reason;
 };
 
-/// The instantiations for these widths; empty when there are none.
-std::span<const SplitKernel> split_kernels_of(int d_latent, int d_rope);
+/// The kernels for these widths; empty when there are none.
+std::vector<SplitKernel> split_kernels_of(int d_latent, int d_rope);
 
 /// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32".
 std::string supported_widths();
 
 /// The smallest tile that takes all packed rows of a request, else the largest one, among those
-/// that find room for two stages; the longest step of these.
+/// that this GPU runs and has the shared memory for; wgmma before mma.sync, then the longest step.
 /// Fails: config (no instantiation fits such a GPU).
 Result<Choice> choose_kernel(const RankProblem& shape, const GpuLimits& limits);
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
 /// Enqueues the making of random inputs, equal to the bit to query_value and cache_value of
 /// mla_dense/reference.h.  query: [count] bf16.
@@ -20,4 +20,4 @@ cudaError_t fill_cache(std::uint16_t* cache, const std::int32_t* used_slots,
 /// policies: [2], for lines that are first to go, and for all others.
 cudaError_t make_policies(std::uint64_t* policies, cudaStream_t stream);
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-/// What the portable CUDA kernels of mla_dense are launched with: plain values and device pointers.
-namespace headsplit::kernels::portable {
+/// What the CUDA kernels of mla_dense are launched with: plain values and device pointers.
+namespace headsplit::kernels::dense {
 
 /// A run of one request's tokens for one tile of its packed rows: what a CTA takes at a time.
 /// Packed row r of a request is query token r / local_heads, head r % local_heads.
@@ -29,17 +29,21 @@ struct MergeItem {
   bool operator==(const MergeItem&) const = default;
 };
 
+/// Plans of at most that many CTAs with one item each travel with the arguments.
+constexpr int kInlineItems = 160;
+
 /// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16,
-/// page_table [batch, pages_per_request], output [batch, packed rows, d_latent] fp32, lse [batch,
-/// packed rows], partial_output [slots, tile_rows, d_latent], partial_lse [slots, tile_rows].
+/// page_table [batch, pages_per_request], output [batch, packed rows, d_latent] bf16, lse [batch,
+/// packed rows] fp32, partial_output [slots, tile_rows, d_latent] and partial_lse [slots,
+/// tile_rows] fp32.
 struct SplitArguments {
   const std::uint16_t* query = nullptr;
   const std::uint16_t* cache = nullptr;
   const std::int32_t* page_table = nullptr;
   const std::int32_t* lengths = nullptr;
-  const WorkItem* items = nullptr;
+  const WorkItem* items = nullptr;           ///< null: inline_items, one a CTA
   const std::int32_t* item_begin = nullptr;  ///< [ctas + 1]
-  float* output = nullptr;
+  std::uint16_t* output = nullptr;
   float* lse = nullptr;
   float* partial_output = nullptr;
   float* partial_lse = nullptr;
@@ -52,13 +56,14 @@ struct SplitArguments {
   std::int32_t stages = 0;         ///< tiles of the cache that fit shared memory
   float scale_log2 = 0;            ///< softmax scale x log2(e)
   std::uint64_t cache_policy = 0;  ///< of the lines of the cache in L2
+  WorkItem inline_items[kInlineItems] = {};
 };
 
 struct CombineArguments {
   const MergeItem* merges = nullptr;  ///< [merge_count]
   const float* partial_output = nullptr;
   const float* partial_lse = nullptr;
-  float* output = nullptr;
+  std::uint16_t* output = nullptr;
   float* lse = nullptr;
   std::int32_t merge_count = 0;
   std::int32_t packed_rows = 0;
@@ -66,4 +71,4 @@ struct CombineArguments {
   std::int32_t d_latent = 0;
 };
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -1,12 +1,12 @@
-#include "kernels/mla_dense/portable_buffers.h"
+#include "kernels/mla_dense/device_buffers.h"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "kernels/mla_dense/portable_fill.h"
+#include "kernels/mla_dense/device_fill.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 namespace {
 
 /// For each page, how many of its slots a request uses.
@@ -22,9 +22,10 @@ std::vector<std::int32_t> used_slots(const Problem& problem) {
   return used;
 }
 
-Result<void> make_nan(const DeviceBuffer<float>& buffer, cudaStream_t stream) {
+template <class Value>
+Result<void> make_nan(const DeviceBuffer<Value>& buffer, cudaStream_t stream) {
   if (buffer.count() == 0) return {};
-  // All bits set is a NaN.
+  // All bits set is a NaN, of bf16 too.
   return cuda_result(cudaMemsetAsync(buffer.data(), 0xFF, buffer.bytes(), stream),
                      "cudaMemsetAsync");
 }
@@ -32,7 +33,8 @@ Result<void> make_nan(const DeviceBuffer<float>& buffer, cudaStream_t stream) {
 }  // namespace
 
 Result<void> Buffers::poison(cudaStream_t stream) const {
-  for (const auto* buffer : {&output, &lse, &partial_output, &partial_lse}) {
+  TRY(make_nan(output, stream));
+  for (const auto* buffer : {&lse, &partial_output, &partial_lse}) {
     TRY(make_nan(*buffer, stream));
   }
   return {};
@@ -51,7 +53,7 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   buffers.items = TRY(DeviceBuffer<WorkItem>::copy_of(plan.items, stream, pool));
   buffers.item_begin = TRY(DeviceBuffer<std::int32_t>::copy_of(plan.item_begin, stream, pool));
   buffers.merges = TRY(DeviceBuffer<MergeItem>::copy_of(plan.merges, stream, pool));
-  buffers.output = TRY(DeviceBuffer<float>::make(problem.rows() * shape.d_latent, pool));
+  buffers.output = TRY(DeviceBuffer<std::uint16_t>::make(problem.rows() * shape.d_latent, pool));
   buffers.lse = TRY(DeviceBuffer<float>::make(problem.rows(), pool));
   buffers.partial_output = TRY(DeviceBuffer<float>::make(slot_rows * shape.d_latent, pool));
   buffers.partial_lse = TRY(DeviceBuffer<float>::make(slot_rows, pool));
@@ -71,4 +73,4 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   return buffers;
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

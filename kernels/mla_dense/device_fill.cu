@@ -2,10 +2,10 @@
 
 #include "kernels/bf16.h"
 #include "kernels/device/ptx.cuh"
-#include "kernels/mla_dense/portable_fill.h"
+#include "kernels/mla_dense/device_fill.h"
 #include "kernels/random_value.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 namespace {
 
 constexpr int kThreads = 256;
@@ -62,4 +62,4 @@ cudaError_t fill_cache(std::uint16_t* cache, const std::int32_t* used_slots,
   return cudaGetLastError();
 }
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

@@ -3,11 +3,11 @@
 #include <cstdint>
 
 #include "kernels/device/buffer.h"
-#include "kernels/mla_dense/portable_plan.h"
+#include "kernels/mla_dense/split_plan.h"
 
-namespace headsplit::kernels::portable {
+namespace headsplit::kernels::dense {
 
-/// Everything of a bound problem that is in device memory (shapes in portable_arguments.h).
+/// Everything of a bound problem that is in device memory (shapes in split_arguments.h).
 struct Buffers {
   DeviceBuffer<std::uint16_t> query;
   DeviceBuffer<std::uint16_t> cache;
@@ -16,7 +16,7 @@ struct Buffers {
   DeviceBuffer<WorkItem> items;
   DeviceBuffer<std::int32_t> item_begin;
   DeviceBuffer<MergeItem> merges;
-  DeviceBuffer<float> output;
+  DeviceBuffer<std::uint16_t> output;
   DeviceBuffer<float> lse;
   DeviceBuffer<float> partial_output;
   DeviceBuffer<float> partial_lse;
@@ -32,4 +32,4 @@ struct Buffers {
 Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream,
                              DevicePool* pool);
 
-}  // namespace headsplit::kernels::portable
+}  // namespace headsplit::kernels::dense

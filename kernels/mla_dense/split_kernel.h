@@ -1,0 +1,53 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "kernels/mla_dense/split_arguments.h"
+
+/// The device side of mla_dense as host code sees it.  The tables are in the .cu files.
+namespace headsplit::kernels::dense {
+
+/// One split kernel.  Its launch: item_begin's CTAs, `threads` threads, shared_bytes(stages) bytes
+/// of dynamic shared memory.
+struct SplitKernel {
+  std::string_view name;  ///< as Config names it
+  int rows = 0;           ///< packed rows of a CTA
+  int block_rows = 16;    ///< rows are padded to a multiple of this
+  int tokens = 0;         ///< of one step
+  int threads = 0;
+  int ctas_per_sm = 1;
+  int fixed_bytes = 0;  ///< shared memory besides the stages
+  int stage_bytes = 0;
+  int stages_min = 2;
+  int stages_max = 8;
+  double step_us = 1;   ///< of PlanCost
+  double item_us = 2;   ///< of PlanCost
+  bool hopper = false;  ///< compute capability 9.0 and no other
+  void (*function)(SplitArguments) = nullptr;
+
+  constexpr int shared_bytes(int stages) const { return fixed_bytes + stages * stage_bytes; }
+};
+
+/// By d_latent and d_rope; the better ones for few rows first.
+std::span<const SplitKernel> split_kernels_512_64();
+std::span<const SplitKernel> split_kernels_512_0();
+std::span<const SplitKernel> split_kernels_256_32();
+/// The same for Hopper, 512 + 64.
+std::span<const SplitKernel> split_kernels_hopper();
+
+constexpr int kCombineDims = 128;  ///< latent dimensions that one warp merges
+
+/// Merges partials by their LSEs.  Its launch: grid (rows of a tile x d_latent / kCombineDims over
+/// the outputs of a CTA, merge_count).
+struct CombineKernel {
+  int threads = 128;
+  int split_warps = 1;  ///< warps that share the partials of one output
+  void (*function)(CombineArguments) = nullptr;
+
+  constexpr int outputs() const { return threads / 32 / split_warps; }
+};
+/// For few partials a row, and for many.
+std::span<const CombineKernel> combine_kernels();
+
+}  // namespace headsplit::kernels::dense

@@ -120,9 +120,13 @@ TEST(SplitPlan, GivesEveryCtaNearlyTheSameWorkWhereRequestsAreUnequal) {
 }
 
 TEST(SplitPlan, TakesPartsAfterWholeRequestsTheLongestFirst) {
-  const Problem problem = problem_of(128, 2, std::vector<std::int32_t>(128, 2048));
+  std::vector<std::int32_t> lengths;
+  for (int i = 0; i < 60; ++i) lengths.push_back(200 + 37 * i * i % 3000);
+  lengths.push_back(60000);
+  const Problem problem = problem_of(128, 2, lengths);
   const SplitPlan plan = plan_splits(problem, {.rows_max = 64, .ctas = 132});
   ASSERT_GT(plan.slot_count, 0);
+  ASSERT_GT(plan.items.size(), std::size_t(plan.slot_count));
   for (int cta = 0; cta < plan.ctas(); ++cta) {
     const auto first = std::size_t(plan.item_begin[std::size_t(cta)]);
     const auto end = std::size_t(plan.item_begin[std::size_t(cta) + 1]);

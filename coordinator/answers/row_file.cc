@@ -1,0 +1,63 @@
+#include "coordinator/answers/row_file.h"
+
+#include <fstream>
+#include <set>
+
+#include "coordinator/store.h"
+#include "core/nearest.h"
+
+namespace headsplit::coordinator {
+namespace {
+
+bool is_json_lines(const std::string& path) {
+  return path.ends_with(".jsonl") || path.ends_with(".ndjson");
+}
+
+Result<std::vector<Row>> rows_of_lines(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(ErrorKind::config, path, ": cannot be read");
+  std::vector<Row> rows;
+  std::size_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto row = value_from_text<Row>(line);
+    if (!row) return fail(ErrorKind::config, path, ":", number, ": ", row.error().message);
+    rows.push_back(std::move(row).value());
+  }
+  if (file.bad()) return fail(ErrorKind::config, path, ": cannot be read to its end");
+  return rows;
+}
+
+Result<std::vector<Row>> rows_of_database(const std::string& path) {
+  auto reader = StoreReader::open(path);
+  if (!reader) return Error{ErrorKind::config, reader.error().message};
+  return reader.value()->rows({});
+}
+
+}  // namespace
+
+Result<std::vector<Row>> read_row_file(const std::string& path, const std::string& sweep) {
+  if (is_json_lines(path) || sweep.empty()) {
+    std::vector<Row> rows = TRY(is_json_lines(path) ? rows_of_lines(path) : rows_of_database(path));
+    if (sweep.empty()) return rows;
+    std::set<std::string> names;
+    for (const Row& row : rows) names.insert(row.sweep);
+    std::erase_if(rows, [&](const Row& row) { return row.sweep != sweep; });
+    if (!rows.empty()) return rows;
+    return fail(ErrorKind::config, path, ": no sweep '", sweep,
+                "'; there are: ", joined({names.begin(), names.end()}));
+  }
+  auto reader = StoreReader::open(path);
+  if (!reader) return Error{ErrorKind::config, reader.error().message};
+  std::vector<std::string> names;
+  for (const SweepSummary& summary : TRY(reader.value()->sweeps())) {
+    if (summary.name == sweep || summary.id == sweep) {
+      return reader.value()->rows({.sweep = sweep});
+    }
+    names.push_back(summary.name);
+  }
+  return fail(ErrorKind::config, path, ": no sweep '", sweep, "'; there are: ", joined(names));
+}
+
+}  // namespace headsplit::coordinator

@@ -12,6 +12,7 @@
 #include "cli/run.h"
 #include "cli/status.h"
 #include "cli/submit.h"
+#include "cli/verdict.h"
 #include "cli/watch.h"
 #include "core/version.h"
 
@@ -23,7 +24,7 @@ using namespace headsplit;
 constexpr std::array kVerbs = {cli::add_run,     cli::add_plan,      cli::add_submit,
                                cli::add_status,  cli::add_watch,     cli::add_export,
                                cli::add_predict, cli::add_crossover, cli::add_advise,
-                               cli::add_report,  cli::add_preflight};
+                               cli::add_report,  cli::add_verdict,   cli::add_preflight};
 
 }  // namespace
 

@@ -68,6 +68,13 @@ TEST(Run, OnTheSameDatabaseMeasuresNothingTwiceAndMarksWhatItKept) {
   }
 }
 
+/// Whether a run has stored its first row.
+bool has_rows(const Scratch& scratch, const std::string& database) {
+  return std::filesystem::exists(database) &&
+         !run(scratch, {program("headsplit"), "export", "--db", database, "--format", "jsonl"})
+              .out.empty();
+}
+
 TEST(Run, StoppedByASignalSaysHowToGoOnAndTheNextRunFinishes) {
   const Scratch scratch;
   const std::string database = scratch.path("rows.db");
@@ -77,10 +84,9 @@ TEST(Run, StoppedByASignalSaysHowToGoOnAndTheNextRunFinishes) {
                    "axes: {batch: [1, 2, 3], context: [64, 128]}\n"
                    "measure: {min_time_ms: 60, max_noise: 0.5}\n");
   Command command(scratch, run_argv(sweep, database));
-  for (int tries = 0; tries < 600 && !std::filesystem::exists(database); ++tries) {
+  for (int tries = 0; tries < 600 && !has_rows(scratch, database); ++tries) {
     std::this_thread::sleep_for(50ms);
   }
-  std::this_thread::sleep_for(1500ms);
   command.child().signal(SIGINT);
   const Finished stopped = command.finish(30s);
   EXPECT_EQ(stopped.exit_status, 3) << stopped.err;

@@ -43,14 +43,29 @@ constexpr Part kParts[] = {
     {"kv_dtype", false, member<&Row::kv_dtype>},
 };
 
-std::string machine_and_settings(const Row& row) {
-  return str(row.device, '|', row.gpu_uuid, '|', row.node, '|', row.build, '|',
-             enum_name(row.ranks), '|', enum_name(row.lengths), '|', enum_name(row.l2), '|',
+std::string machine(const Row& row) {
+  return str(row.device, '|', row.gpu_uuid, '|', row.node, '|', row.build);
+}
+
+std::string settings(const Row& row) {
+  return str('|', enum_name(row.ranks), '|', enum_name(row.lengths), '|', enum_name(row.l2), '|',
              row.message_bytes);
 }
 
 bool has(std::span<const std::string> axes, std::string_view axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+/// All axes of the point but some.
+std::string axes_text(const Row& row, std::span<const std::string> dropped_axes) {
+  std::string text;
+  for (const Part& part : kParts) {
+    const bool dropped =
+        has(dropped_axes, part.axis) || (part.of_layout && has(dropped_axes, "layout"));
+    text += '|';
+    if (!dropped) text += part.text(row);
+  }
+  return text;
 }
 
 }  // namespace
@@ -70,14 +85,10 @@ std::string axis_text(const Row& row, const std::string& axis) {
 }
 
 std::string key_without(const Row& row, std::span<const std::string> axes) {
-  std::string key = machine_and_settings(row);
-  for (const Part& part : kParts) {
-    const bool dropped = has(axes, part.axis) || (part.of_layout && has(axes, "layout"));
-    key += '|';
-    if (!dropped) key += part.text(row);
-  }
-  return key;
+  return machine(row) + settings(row) + axes_text(row, axes);
 }
+
+std::string problem_key(const Row& row) { return settings(row) + axes_text(row, {}); }
 
 std::optional<double> Repeats::figure(const Figure& figure) const {
   std::vector<double> values;

@@ -19,6 +19,9 @@ std::string axis_text(const Row& row, const std::string& axis);
 /// repeat: rows of equal keys differ in nothing else.
 std::string key_without(const Row& row, std::span<const std::string> axes);
 
+/// What a row measured, wherever and with whatever build, without the repeat.
+std::string problem_key(const Row& row);
+
 /// The repeats of one point on one GPU with one build.
 struct Repeats {
   std::vector<const Row*> rows;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "cli/advise.h"
+#include "cli/compare.h"
 #include "cli/crossover.h"
 #include "cli/export.h"
 #include "cli/outcome.h"
@@ -21,10 +22,10 @@ namespace {
 using namespace headsplit;
 
 /// Every verb adds itself; the order is that of `--help`.
-constexpr std::array kVerbs = {cli::add_run,     cli::add_plan,      cli::add_submit,
-                               cli::add_status,  cli::add_watch,     cli::add_export,
-                               cli::add_predict, cli::add_crossover, cli::add_advise,
-                               cli::add_report,  cli::add_verdict,   cli::add_preflight};
+constexpr std::array kVerbs = {
+    cli::add_run,     cli::add_plan,    cli::add_submit,    cli::add_status, cli::add_watch,
+    cli::add_export,  cli::add_predict, cli::add_crossover, cli::add_advise, cli::add_report,
+    cli::add_compare, cli::add_verdict, cli::add_preflight};
 
 }  // namespace
 

@@ -3,8 +3,10 @@
 
 #include "cli/advise.h"
 #include "cli/compare.h"
+#include "cli/completion.h"
 #include "cli/crossover.h"
 #include "cli/export.h"
+#include "cli/manual.h"
 #include "cli/outcome.h"
 #include "cli/plan.h"
 #include "cli/predict.h"
@@ -25,7 +27,7 @@ using namespace headsplit;
 constexpr std::array kVerbs = {
     cli::add_run,     cli::add_plan,    cli::add_submit,    cli::add_status, cli::add_watch,
     cli::add_export,  cli::add_predict, cli::add_crossover, cli::add_advise, cli::add_report,
-    cli::add_compare, cli::add_verdict, cli::add_preflight};
+    cli::add_compare, cli::add_verdict, cli::add_preflight, cli::add_manual, cli::add_completion};
 
 }  // namespace
 

@@ -6,6 +6,7 @@ set(HEADSPLIT_SANITIZE "" CACHE STRING "Sanitizers for g++ and the linker, such 
 # Programs look for libraries in ../lib first, theirs included: `./dev bundle` makes a folder that
 # runs on another machine.  RPATH and not RUNPATH, since only the former holds for libraries' own needs.
 set(CMAKE_BUILD_RPATH "\$ORIGIN/../lib")
+set(CMAKE_INSTALL_RPATH "\$ORIGIN/../lib")
 add_link_options(-Wl,--disable-new-dtags)
 
 set(CMAKE_CXX_STANDARD 20)

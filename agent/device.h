@@ -102,6 +102,10 @@ class Device {
   virtual DeviceState state() = 0;
   /// False once nothing can be launched any more in this process: it must be replaced.
   virtual bool usable() { return true; }
+  /// Evicts the last-level cache; a GPU's enqueues that on its stream.
+  virtual Result<void> evict() = 0;
+  /// The cudaStream_t that kernels are bound to; null on the CPU.
+  virtual void* stream() { return nullptr; }
 };
 
 /// auto: CUDA where a GPU answers, else the CPU.

@@ -110,6 +110,11 @@ class CpuDevice final : public Device {
     return state;
   }
 
+  Result<void> evict() override {
+    evictor_.evict();
+    return {};
+  }
+
  private:
   using Clock = std::chrono::steady_clock;
   static double seconds_since(Clock::time_point start) {

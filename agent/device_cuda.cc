@@ -135,6 +135,8 @@ class CudaDevice final : public Device {
 
   /// After an illegal address, a lost GPU and their like every call of this process fails.
   bool usable() override { return cudaDeviceSynchronize() == cudaSuccess; }
+  Result<void> evict() override { return timer_.evict(); }
+  void* stream() override { return timer_.stream(); }
 
  private:
   /// A kernel that allocates by itself (a plug-in) must not lack what is kept for others.

@@ -75,6 +75,8 @@ Result<> Dialogue::handle(CoordinatorMessage message) {
     forget(*ack);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
     measurer_.cancel(*cancel);
+  } else if (auto* go = std::get_if<Go>(&message)) {
+    measurer_.go(std::move(*go));
   } else {
     return fail(ErrorKind::protocol, "a second answer to our hello");
   }
@@ -121,6 +123,8 @@ Task<> Dialogue::send_heartbeats(double interval_s) {
 }
 
 void Dialogue::report(const Row& row) { post(AgentMessage(Report{row})); }
+
+void Dialogue::ready(const Ready& rank) { post(AgentMessage(rank)); }
 
 void Dialogue::leave() {
   leaving_ = true;

@@ -31,6 +31,9 @@ class Dialogue {
   /// Sends a row, already among the unacknowledged ones.
   void report(const Row& row);
 
+  /// Says that a rank is prepared.
+  void ready(const Ready& rank);
+
   /// Says goodbye after what waits to be sent.
   void leave();
 

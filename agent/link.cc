@@ -101,6 +101,12 @@ Task<std::unique_ptr<Link>> Link::connect(CoordinatorAddress address, std::strin
   co_return std::unique_ptr<Link>(new Link(std::move(stream)));
 }
 
+std::string Link::local_address() const {
+  boost::system::error_code error;
+  const auto endpoint = stream_->websocket.next_layer().local_endpoint(error);
+  return error ? "127.0.0.1" : endpoint.address().to_string();
+}
+
 Task<std::string> Link::receive() {
   boost::system::error_code error;
   stream_->received.clear();

@@ -28,6 +28,9 @@ class Link {
 
   ~Link();
 
+  /// Our own address on the way to the coordinator: others reach us there, too.
+  std::string local_address() const;
+
   /// The next text message.  Fails: io (connection lost, or closed by the coordinator).
   Task<std::string> receive();
   Task<> send(std::string text);

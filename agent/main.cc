@@ -27,6 +27,9 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--token-file", agent.token_file,
                  "File with the coordinator's token (default: $HEADSPLIT_TOKEN)");
+  app.add_option("--address", agent.address,
+                 "Where the other ranks of a gang reach this agent (default: the address that it\n"
+                 "has on its way to the coordinator)");
   app.add_option("--give-up-s", agent.give_up_s, "End after so long without a coordinator")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

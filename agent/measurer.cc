@@ -26,7 +26,8 @@ Measurer::Measurer(net::any_io_executor executor, MeasurerOptions options,
     : executor_(std::move(executor)),
       options_(std::move(options)),
       deliver_(std::move(deliver)),
-      taken_(executor_, 1) {}
+      taken_(executor_, 1),
+      told_(executor_, 1) {}
 
 Task<DeviceInfo> Measurer::open() {
   const Result<> started = co_await start_worker();
@@ -79,7 +80,9 @@ Task<> Measurer::ensure_worker() {
 
 void Measurer::take(Lease lease) {
   taken_at_ = Clock::now();
-  if (current_ && !given_up_ && same_work(*current_, lease)) {
+  // A rank prepares anew for each attempt: the other ranks are not those of the last.
+  const bool renewable = current_ && !given_up_ && lease.gang.size == 0;
+  if (renewable && same_work(*current_, lease)) {
     current_ = std::move(lease);
     return;
   }
@@ -99,6 +102,7 @@ void Measurer::cancel(const Cancel& attempt) {
 
 void Measurer::give_up() {
   given_up_ = true;
+  told_.try_send(boost::system::error_code());
   if (worker_) worker_->kill();
 }
 
@@ -119,9 +123,48 @@ Task<> Measurer::run() {
     if (!worker_ || !worker_->alive()) continue;
     current_ = std::exchange(next_, std::nullopt);
     given_up_ = false;
+    go_.reset();
     co_await measure();
     current_.reset();
   }
+}
+
+void Measurer::go(Go go) {
+  const bool is_it = current_ && !given_up_ && current_->gang.size > 0 &&
+                     current_->sweep == go.sweep && current_->point_id == go.point_id &&
+                     current_->epoch == go.epoch;
+  if (!is_it) return;
+  go_ = std::move(go);
+  told_.try_send(boost::system::error_code());
+}
+
+net::awaitable<void> Measurer::await_go() {
+  while (!go_ && !given_up_) co_await told_.async_receive(net::use_awaitable);
+}
+
+/// Prepare, wait for the others, go.
+Task<Row> Measurer::measure_rank() {
+  Lease lease = *current_;
+  lease.gang.address = address_;
+  Task<RankAnswer> preparing = worker_->prepare(lease, time_left());
+  Result<RankAnswer> answer = co_await std::move(preparing);
+  if (!answer) co_return answer.error();
+  if (answer->row) co_return std::move(*answer->row);
+  Ready ready;
+  ready.sweep = lease.sweep;
+  ready.point_id = lease.point_id;
+  ready.epoch = lease.epoch;
+  ready.rank = lease.gang.rank;
+  ready.contact = std::move(*answer->prepared);
+  ready_(std::move(ready));
+  net::awaitable<void> waiting = await_go();
+  const bool told = co_await finishes_within(time_left(), std::move(waiting));
+  if (given_up_) co_return fail(ErrorKind::cancelled, "given up");
+  if (!told) {
+    co_return fail(ErrorKind::io, "the other ranks were not ready within ", lease.deadline_s, " s");
+  }
+  Task<Row> going = worker_->go(std::move(go_->contacts), seconds(lease.deadline_s));
+  co_return co_await std::move(going);
 }
 
 /// What the row says when a worker did not give one.
@@ -131,7 +174,8 @@ std::string Measurer::reason_of(const Error& error) const {
 }
 
 net::awaitable<void> Measurer::measure() {
-  Task<Row> running = worker_->run(*current_, time_left());
+  Task<Row> running =
+      current_->gang.size > 0 ? measure_rank() : worker_->run(*current_, time_left());
   Result<Row> row = co_await std::move(running);
   if (given_up_) {
     log_line(LogLevel::info, "agent", "gave up", log_field("point", current_->point_id));

@@ -37,6 +37,13 @@ class Measurer {
   /// older epoch: then the attempt that runs counts as the new one.
   void take(Lease lease);
 
+  /// ready: called when a rank of a gang is prepared.
+  void on_ready(std::function<void(Ready)> ready) { ready_ = std::move(ready); }
+  /// Where the other ranks of a gang reach this agent.
+  void set_address(std::string address) { address_ = std::move(address); }
+  /// Every rank is prepared: begin, if it is the attempt in work.
+  void go(Go go);
+
   /// Give the attempt up, if it is the one in work; no row comes of it.
   void cancel(const Cancel& attempt);
 
@@ -59,6 +66,8 @@ class Measurer {
   Task<> ensure_worker();
   net::awaitable<void> end_worker();
   net::awaitable<void> measure();
+  Task<Row> measure_rank();
+  net::awaitable<void> await_go();
   Duration time_left() const;
   std::string reason_of(const Error& error) const;
   void give_up();
@@ -74,6 +83,10 @@ class Measurer {
   std::optional<Lease> next_;
   std::optional<Lease> current_;
   Clock::time_point taken_at_;  ///< of `next_`, or of `current_`
+  std::function<void(Ready)> ready_;
+  std::string address_ = "127.0.0.1";
+  net::experimental::channel<void(boost::system::error_code)> told_;  ///< `go_` or given up
+  std::optional<Go> go_;
   bool given_up_ = false;
   int start_failures_ = 0;  ///< in a row
 };

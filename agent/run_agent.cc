@@ -27,6 +27,7 @@ Result<SupervisorOptions> supervisor_options(const AgentOptions& options) {
                                      .rank = identity.rank,
                                      .local_rank = identity.local_rank,
                                      .process_id = ::getpid()},
+                           .address = options.address,
                            .give_up_s = options.give_up_s};
   if (result.agent.name.empty()) result.agent.name = agent_name(identity);
   result.worker.argv = {sibling_program("headsplit-agent"),

@@ -17,6 +17,7 @@ struct AgentOptions {
   std::optional<int> device;  ///< instead of the launcher's local rank
   int threads = 0;            ///< processors of a CPU worker; 0 = all
   std::string token_file;
+  std::string address;  ///< where other ranks reach this agent; empty: as the coordinator does
   double give_up_s = 60;
 };
 

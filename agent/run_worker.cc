@@ -10,6 +10,7 @@
 #include "agent/ceilings.h"
 #include "agent/identity.h"
 #include "agent/run_point.h"
+#include "agent/run_rank.h"
 #include "agent/worker.h"
 #include "core/log.h"
 
@@ -100,9 +101,15 @@ ExitCode run_worker(const WorkerOptions& options) {
   }
   if (!device) return ExitCode::failed;
   ProblemMemory memory;
-  return serve_leases(in_fd.value(), out_fd, [&](const Lease& lease) {
-    return answer_of(*device.value(), run_point(*device.value(), ceilings, lease, memory));
-  });
+  Device& measured = *device.value();
+  return serve_leases(
+      in_fd.value(), out_fd,
+      [&](const Lease& lease) {
+        return answer_of(measured, run_point(measured, ceilings, lease, memory));
+      },
+      [&](const Lease& lease, const AwaitGo& await_go) {
+        return answer_of(measured, run_rank(measured, ceilings, lease, await_go));
+      });
 }
 
 }  // namespace headsplit::agent

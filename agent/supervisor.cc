@@ -53,7 +53,12 @@ Supervisor::Supervisor(net::any_io_executor executor, SupervisorOptions options)
     : executor_(executor),
       options_(std::move(options)),
       measurer_(executor, measurer_options(options_),
-                [this](Row row) { deliver(std::move(row)); }) {}
+                [this](Row row) { deliver(std::move(row)); }) {
+  // Without a dialogue the attempt is lost anyway: the coordinator ends it for all ranks.
+  measurer_.on_ready([this](const Ready& ready) {
+    if (dialogue_ != nullptr) dialogue_->ready(ready);
+  });
+}
 
 net::awaitable<ExitCode> Supervisor::run() {
   Nursery nursery(executor_);
@@ -118,6 +123,8 @@ Task<> Supervisor::stay_connected() {
 Task<> Supervisor::connect_once() {
   auto link = co_await Link::connect(options_.coordinator, options_.token);
   if (!link) co_return link.error();
+  measurer_.set_address(options_.address.empty() ? link.value()->local_address()
+                                                 : options_.address);
   Dialogue dialogue(executor_, *link.value(), measurer_, watch_, unacknowledged_);
   const Result<Welcome> welcome = co_await dialogue.greet(options_.agent);
   if (!welcome) co_return welcome.error();

@@ -20,6 +20,7 @@ struct SupervisorOptions {
   std::string token;
   AgentInfo agent;  ///< name, node, ranks, process; the worker's device fills in the rest
   WorkerCommand worker;
+  std::string address;  ///< where other ranks reach this agent; empty: as the coordinator does
   /// Makes the watch of the agent's device, once the worker has said which that is.
   std::function<DeviceWatch(const AgentInfo&)> watch_device;
   double give_up_s = 60;  ///< without a coordinator for so long, the agent ends

@@ -42,9 +42,12 @@ class LineReader {
   std::size_t capacity_ = 0;
 };
 
-WorkerAnswer answer_or_exception(const RunLease& run, const Lease& lease) {
+WorkerAnswer answer_or_exception(const RunLease& run, const RunRank& run_rank, const Lease& lease,
+                                 const AwaitGo& await_go) {
   try {
-    return run(lease);
+    if (lease.gang.size == 0) return run(lease);
+    if (run_rank) return run_rank(lease, await_go);
+    return failed_row(lease, "this worker takes no rank of a gang", false);
   } catch (const std::exception& error) {
     return failed_row(lease, error.what(), false);
   }
@@ -91,8 +94,14 @@ Result<void> write_line(int fd, const std::string& text) {
   return {};
 }
 
-ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run) {
+ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run, const RunRank& run_rank) {
   LineReader lines(in_fd);
+  const AwaitGo await_go = [&](const RankContact& own) -> Result<std::vector<RankContact>> {
+    TRY(write_line(out_fd, json_text(WorkerPrepared{own})));
+    const auto line = lines.next();
+    if (!line) return fail(ErrorKind::cancelled, "the supervisor is gone");
+    return TRY(value_from_text<WorkerGo>(*line)).contacts;
+  };
   for (int number = 1; auto line = lines.next(); ++number) {
     if (line->empty()) continue;
     const auto lease = value_from_text<Lease>(*line);
@@ -101,7 +110,7 @@ ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run) {
                log_field("line", str(number)) + log_field("reason", lease.error().message));
       return ExitCode::usage;
     }
-    const WorkerAnswer answer = answer_or_exception(run, lease.value());
+    const WorkerAnswer answer = answer_or_exception(run, run_rank, lease.value(), await_go);
     if (!write_line(out_fd, answer_text(answer)) || answer.worker_ends) return ExitCode::failed;
   }
   return ExitCode::ok;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/device.h"
 #include "core/ceilings.h"
@@ -39,6 +40,25 @@ struct WorkerAnswer {
 /// Measures one lease; blocks.
 using RunLease = std::function<WorkerAnswer(const Lease&)>;
 
+/// How a rank of a gang says that it is prepared, and where the others reach it; gives the contacts
+/// of all ranks when all are.  Blocks.  Fails: cancelled (the supervisor is gone), protocol.
+using AwaitGo = std::function<Result<std::vector<RankContact>>(const RankContact&)>;
+
+/// Measures one rank of a gang; blocks.
+using RunRank = std::function<WorkerAnswer(const Lease&, const AwaitGo&)>;
+
+/// First answer to the lease of a rank; the row follows after a line with WorkerGo.
+struct WorkerPrepared {
+  RankContact prepared;
+};
+BOOST_DESCRIBE_STRUCT(WorkerPrepared, (), (prepared))
+
+/// To a prepared rank: begin.
+struct WorkerGo {
+  std::vector<RankContact> contacts;
+};
+BOOST_DESCRIBE_STRUCT(WorkerGo, (), (contacts))
+
 /// A row for a lease that came to nothing.
 Row failed_row(const Lease& lease, const std::string& reason, bool retryable);
 
@@ -53,6 +73,10 @@ Result<void> write_line(int fd, const std::string& text);
 /// `usage` when a line is no lease (says which line on stderr).  An exception of `run` becomes a
 /// failed row; `failed` after an answer that says that the worker ends.
 ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run);
+/// A rank of a gang is run by `run_rank`.  Serves leases from `in_fd`, empty lines skipped, rows to
+/// `out_fd`, until the input ends. `usage` when a line is no lease (says which line on stderr).  An
+/// exception of `run` becomes a failed row.
+ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run, const RunRank& run_rank = {});
 
 /// How the worker program is started.
 struct WorkerOptions {

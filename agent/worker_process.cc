@@ -78,16 +78,51 @@ Task<DeviceInfo> WorkerProcess::greeting(Duration limit) {
   co_return *greeting->device;
 }
 
-Task<Row> WorkerProcess::run(const Lease& lease, Duration limit) {
-  Task<std::string> exchanging = exchange(json_text(lease) + "\n");
-  const Result<std::string> line = co_await within(limit, std::move(exchanging));
-  if (!line) co_return co_await explained(line.error());
-  const Result<json::value> answer = parse_json(line.value());
-  if (!answer) co_return within_context("worker", answer.error());
+Task<std::string> WorkerProcess::answer_to(std::string line, Duration limit) {
+  Task<std::string> exchanging = exchange(std::move(line));
+  const Result<std::string> answer = co_await within(limit, std::move(exchanging));
+  if (!answer) co_return co_await explained(answer.error());
+  co_return answer;
+}
+
+Task<RankAnswer> WorkerProcess::prepare(const Lease& lease, Duration limit) {
+  const Result<std::string> line = co_await answer_to(json_text(lease) + "\n", limit);
+  if (!line) co_return line.error();
+  RankAnswer answer;
+  const auto parsed = parse_json(line.value());
+  const bool prepared = parsed && parsed->is_object() && parsed->get_object().contains("prepared");
+  if (prepared) {
+    auto contact = from_json<WorkerPrepared>(parsed.value());
+    if (!contact) co_return within_context("worker", contact.error());
+    answer.prepared = std::move(contact->prepared);
+  } else {
+    auto row = row_from(line.value());
+    if (!row) co_return row.error();
+    answer.row = std::move(row).value();
+  }
+  co_return answer;
+}
+
+Task<Row> WorkerProcess::go(std::vector<RankContact> contacts, Duration limit) {
+  const WorkerGo message{std::move(contacts)};
+  const Result<std::string> line = co_await answer_to(json_text(message) + "\n", limit);
+  if (!line) co_return line.error();
+  co_return row_from(line.value());
+}
+
+Result<Row> WorkerProcess::row_from(const std::string& line) {
+  const auto answer = parse_json(line);
+  if (!answer) return within_context("worker", answer.error());
   auto row = from_json<Row>(answer.value());
-  if (!row) co_return within_context("worker", row.error());
+  if (!row) return within_context("worker", row.error());
   ends_ = answer->get_object().contains(kWorkerEndsKey);
-  co_return std::move(row).value();
+  return row;
+}
+
+Task<Row> WorkerProcess::run(const Lease& lease, Duration limit) {
+  const Result<std::string> line = co_await answer_to(json_text(lease) + "\n", limit);
+  if (!line) co_return line.error();
+  co_return row_from(line.value());
 }
 
 net::awaitable<bool> WorkerProcess::end() {

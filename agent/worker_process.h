@@ -20,6 +20,12 @@ struct WorkerCommand {
   std::vector<std::string> environment;  ///< "KEY=value" beside our own
 };
 
+/// What a worker says to the lease of a rank: one or the other.
+struct RankAnswer {
+  std::optional<RankContact> prepared;
+  std::optional<Row> row;
+};
+
 /// The supervisor's half of the pipe to one worker process.  Errors say how the worker ended
 /// ("worker killed by signal 9 (Killed)"), or that it did not answer in time; after an error it is
 /// of no more use: `end()` it and start another.  One exchange at a time.
@@ -34,6 +40,12 @@ class WorkerProcess {
 
   /// What the greeting said of the device's ceilings.
   const std::optional<Ceilings>& ceilings() const { return ceilings_; }
+
+  /// Begins a rank of a gang.  Gives where the other ranks reach it, once it is prepared; or, when
+  /// it came to nothing, its row.
+  Task<RankAnswer> prepare(const Lease& lease, Duration limit);
+  /// The row of a rank that is prepared.
+  Task<Row> go(std::vector<RankContact> contacts, Duration limit);
 
   /// The row of a lease.
   Task<Row> run(const Lease& lease, Duration limit);
@@ -55,6 +67,9 @@ class WorkerProcess {
 
   Task<std::string> read_line();
   Task<std::string> exchange(std::string line);
+  /// Fails: protocol.  Notes whether the worker ends.
+  Result<Row> row_from(const std::string& line);
+  Task<std::string> answer_to(std::string line, Duration limit);
   net::awaitable<Error> explained(Error error);
 
   ChildProcess child_;

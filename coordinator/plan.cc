@@ -8,7 +8,7 @@
 namespace headsplit::coordinator {
 namespace {
 
-/// The point at a position of the product: layouts vary fastest, kernels slowest.
+/// The point at a position of the product: ranks and layouts vary fastest, kernels slowest.
 Point point_at(const Sweep& sweep, std::int64_t position) {
   auto index = static_cast<std::size_t>(position);
   const auto next = [&index](const auto& values) {
@@ -16,7 +16,8 @@ Point point_at(const Sweep& sweep, std::int64_t position) {
     index /= values.size();
     return values[at];
   };
-  Point point{.model = sweep.model.name, .ranks = sweep.ranks};
+  Point point{.model = sweep.model.name};
+  point.ranks = next(sweep.ranks);
   point.layout = next(sweep.layouts);
   point.batch = next(sweep.axes.batch);
   point.query_tokens = next(sweep.axes.query_tokens);
@@ -24,6 +25,7 @@ Point point_at(const Sweep& sweep, std::int64_t position) {
   point.l2 = next(sweep.axes.l2);
   point.lengths = next(sweep.axes.lengths);
   point.kv_dtype = next(sweep.axes.kv_dtype);
+  point.message_bytes = next(sweep.axes.message_bytes);
   point.kernel = next(sweep.kernels);
   return point;
 }
@@ -38,6 +40,9 @@ void skip(PlannedPoint& planned, std::string reason) {
   planned.reason = std::move(reason);
 }
 
+/// Buffers of a message's size that a rank of a collective needs: in, out, and on the way.
+constexpr std::int64_t kMessageBuffers = 3;
+
 /// A point with its rank problem; skipped when it has none, or does not fit.
 PlannedPoint planned_point(const Sweep& sweep, const Point& point,
                            std::optional<std::int64_t> memory_bytes) {
@@ -48,7 +53,8 @@ PlannedPoint planned_point(const Sweep& sweep, const Point& point,
     return planned;
   }
   planned.problem = *problem;
-  planned.memory_bytes = rank_memory_bytes(*problem);
+  planned.memory_bytes = is_collective(point.kernel) ? kMessageBuffers * point.message_bytes
+                                                     : rank_memory_bytes(*problem);
   if (memory_bytes && planned.memory_bytes > *memory_bytes) {
     skip(planned, memory_reason(planned.memory_bytes, *memory_bytes));
   }
@@ -56,10 +62,6 @@ PlannedPoint planned_point(const Sweep& sweep, const Point& point,
 }
 
 Result<void> check_sweep(const Sweep& sweep) {
-  if (sweep.ranks != Ranks::emulated) {
-    return fail(ErrorKind::config, sweep.name,
-                ": ranks: real: this build runs emulated ranks only; legal: emulated");
-  }
   if (product_size(sweep) > kPointsMax) {
     return fail(ErrorKind::config, sweep.name, ": more than ", kPointsMax, " points");
   }
@@ -78,6 +80,8 @@ Result<Plan> make_plan(const Sweep& sweep, std::optional<std::int64_t> memory_by
   Plan plan{.name = sweep.name,
             .seed = sweep.seed,
             .limits = sweep.limits,
+            .gang = sweep.gang,
+            .hidden = sweep.model.hidden,
             .content = sweep_content(sweep)};
   plan.id = content_id(plan.content);
   const std::int64_t size_of_one_repeat = product_size(sweep) / sweep.measure.repeats;

@@ -36,12 +36,14 @@ struct Plan {
   std::string name;
   std::uint64_t seed = 1;
   Limits limits;
+  GangOptions gang;     ///< of points with real ranks
+  int hidden = 0;       ///< width of the model
   std::string content;  ///< the sweep as JSON text, canonical; sweep_from_yaml reads it back
   std::vector<PlannedPoint> points;
 
   bool operator==(const Plan&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Plan, (), (id, name, seed, limits, content, points))
+BOOST_DESCRIBE_STRUCT(Plan, (), (id, name, seed, limits, gang, hidden, content, points))
 
 /// Why a point is skipped for its size: "needs 1234 bytes (1.23 kB) a rank; 1000 bytes ...".
 std::string memory_reason(std::int64_t needed_bytes, std::int64_t available_bytes);
@@ -51,7 +53,7 @@ std::string memory_reason(std::int64_t needed_bytes, std::int64_t available_byte
 /// neighbours, so that drift of the machine hits every layout alike.
 /// memory_bytes: free on the agents that will run it, when known: points that need more are
 /// planned as skipped, not dropped; so are points that leave a rank nothing to do (dp 8 of batch
-/// 1). Fails: config (no points left after exclusions, `ranks: real`).
+/// 1). Fails: config (no points left after exclusions).
 Result<Plan> make_plan(const Sweep& sweep, std::optional<std::int64_t> memory_bytes);
 
 }  // namespace headsplit::coordinator

@@ -76,9 +76,8 @@ void Scheduler::State::cancel_point(SweepRun& sweep, std::size_t at, const std::
   PointRun& point = sweep.point(at);
   if (point.state == PointState::done) return;
   if (point.attempt) {
-    actions.push_back(SendCancel{point.attempt->session,
-                                 Cancel{sweep.planned(at).id, point.epoch, sweep.plan().id}});
-    release_agent(point);
+    stop_gang(sweep, at, kNobody, reason);
+    release_agents(sweep, at);
   }
   store_coordinator_row(sweep, at, Status::cancelled, reason);
 }
@@ -99,10 +98,8 @@ void Scheduler::State::on(const ShutdownBegun&) {
     if (agent.sweep == nullptr) continue;
     SweepRun& sweep = *agent.sweep;
     const std::size_t at = agent.at;
-    PointRun& point = sweep.point(at);
-    actions.push_back(
-        SendCancel{session, Cancel{sweep.planned(at).id, point.epoch, sweep.plan().id}});
-    release_agent(point);
+    stop_gang(sweep, at, kNobody, "the coordinator is going down");
+    release_agents(sweep, at);
     sweep.wait_again(at);
   }
   log(LogLevel::info, "shutdown_begun", "");

@@ -50,6 +50,11 @@ struct RowReported {
   std::int64_t session = 0;
   Row row;
 };
+/// A rank of a gang is prepared and waits for the go.
+struct RankReady {
+  std::int64_t session = 0;
+  Ready ready;
+};
 /// The row of a StoreRow action is durable.
 struct RowStored {
   std::string sweep;
@@ -67,7 +72,7 @@ struct SweepCancelled {
 struct ShutdownBegun {};
 
 using Event = std::variant<SweepSubmitted, AgentJoined, AgentLost, AgentSpoke, RowReported,
-                           RowStored, Tick, SweepCancelled, ShutdownBegun>;
+                           RankReady, RowStored, Tick, SweepCancelled, ShutdownBegun>;
 
 // ---- Actions: what the caller must do, in order ----------------------------------------------
 
@@ -76,6 +81,16 @@ using Event = std::variant<SweepSubmitted, AgentJoined, AgentLost, AgentSpoke, R
 struct GrantLease {
   std::int64_t session = 0;
   Lease lease;  ///< lease.sweep is the plan's id
+};
+/// The same for the agents of a gang: one record makes the attempt durable, then each rank gets
+/// its lease.
+struct GrantGang {
+  std::vector<GrantLease> seats;  ///< by rank; the same sweep, point and epoch in all
+};
+/// Every rank of a gang is ready: send each its go.
+struct SendGo {
+  std::int64_t session = 0;
+  Go go;
 };
 /// Store the one row of a point (RowWrite), then give the scheduler RowStored.
 struct StoreRow {
@@ -121,12 +136,17 @@ struct LogDecision {
   std::string details;
 };
 
-using Action = std::variant<GrantLease, StoreRow, StoreAttempt, SendAck, SendCancel, DropAgent,
-                            SweepFinished, LogDecision>;
+using Action = std::variant<GrantLease, GrantGang, SendGo, StoreRow, StoreAttempt, SendAck,
+                            SendCancel, DropAgent, SweepFinished, LogDecision>;
 
 struct SchedulerSettings {
   double silence_limit_s = 10;  ///< after this much silence an agent counts as lost
   double deadline_grace_s = 5;  ///< a lease expires this long after the agent should have stopped
+  /// A gang that needs more agents than are connected is skipped after so long without a new one.
+  double gang_patience_s = 30;
+  /// A packed gang is spread over nodes, where none is large enough, when no agent came for so
+  /// long: while a launcher still starts agents, their node may yet be complete.
+  double gang_settle_s = 1;
 };
 
 // ---- Views: for status, metrics and tests ----------------------------------------------------
@@ -190,6 +210,13 @@ BOOST_DESCRIBE_STRUCT(SchedulerTotals, (),
 /// - A late report of a lost or expired attempt is taken as long as the point was not granted anew.
 /// - Rows that the scheduler makes itself (failed, skipped, cancelled) have an epoch of their own,
 ///   above every one granted, so that no report can pass for them.
+/// - A point with real ranks is run by a gang: an agent a rank, taken all at once or not at all.
+///   The first waiting gang that could be formed of the connected agents keeps the idle ones that
+///   may belong to it from everything behind it, so it is served before long, and as only one gang
+///   does so no two wait for each other.
+/// - A gang has two phases: every rank prepares and says it is ready, then all are told to go.  Its
+///   row is made of the parts of all ranks, or is not made.  A rank that is lost, late or fails
+///   ends the attempt for all.
 /// - A point that needs more memory than any agent that could run it is `skipped`.
 /// Not thread-safe.
 class Scheduler {

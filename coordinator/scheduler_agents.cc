@@ -9,6 +9,8 @@ void Scheduler::State::on(const AgentJoined& event) {
   const bool added = agents_.emplace(event.session, AgentRun{event.agent, now}).second;
   CHECK(added);
   idle_.insert(event.session);
+  pool_.add(event.session, event.agent);
+  last_join_ = now;
   log(LogLevel::info, "agent_joined",
       log_field("agent", event.agent.name) + log_field("session", str(event.session)) +
           log_field("backend", event.agent.backend) + log_field("device", event.agent.device));
@@ -27,9 +29,7 @@ void Scheduler::State::on(const Tick&) {
   std::vector<std::int64_t> silent;
   std::vector<std::int64_t> late;
   for (const auto& [session, agent] : agents_) {
-    const bool expired =
-        agent.sweep != nullptr && agent.sweep->point(agent.at).attempt->expires <= now;
-    if (expired) {
+    if (is_late(agent, session)) {
       late.push_back(session);
     } else if (agent.heard <= after(-settings_.silence_limit_s)) {
       silent.push_back(session);
@@ -47,6 +47,18 @@ void Scheduler::State::on(const Tick&) {
   }
 }
 
+/// The agent holds a lease past its deadline.  In a gang that was not told to go it is those that
+/// are not ready who are late; the others wait for them.
+bool Scheduler::State::is_late(const AgentRun& agent, std::int64_t session) const {
+  if (agent.sweep == nullptr) return false;
+  const Attempt& attempt = *agent.sweep->point(agent.at).attempt;
+  if (attempt.expires > now) return false;
+  if (!agent.sweep->is_gang(agent.at) || attempt.gone) return true;
+  return std::any_of(attempt.members.begin(), attempt.members.end(), [&](const auto& member) {
+    return member.session == session && !member.contact;
+  });
+}
+
 void Scheduler::State::remove_agent(std::int64_t session, const std::string& outcome,
                                     const std::string& reason) {
   const auto found = agents_.find(session);
@@ -54,33 +66,50 @@ void Scheduler::State::remove_agent(std::int64_t session, const std::string& out
   const AgentRun agent = found->second;
   agents_.erase(found);
   idle_.erase(session);
+  pool_.remove(session);
   log(LogLevel::warn, "agent_" + outcome,
       log_field("agent", agent.info.name) + log_field("session", str(session)) +
           log_field("reason", reason));
   if (agent.sweep == nullptr) return;
   ++(outcome == "expired" ? totals.expired : totals.lost);
-  const PlannedPoint& planned = agent.sweep->planned(agent.at);
-  fail_attempt(*agent.sweep, agent.at,
-               StoreAttempt{.sweep = agent.sweep->plan().id,
-                            .point_id = planned.id,
-                            .epoch = agent.sweep->point(agent.at).epoch,
+  SweepRun& sweep = *agent.sweep;
+  const std::string whole_reason = rank_text(sweep, agent.at, session) + reason;
+  stop_gang(sweep, agent.at, session, whole_reason);
+  release_agents(sweep, agent.at);
+  fail_attempt(sweep, agent.at,
+               StoreAttempt{.sweep = sweep.plan().id,
+                            .point_id = sweep.planned(agent.at).id,
+                            .epoch = sweep.point(agent.at).epoch,
                             .outcome = outcome,
-                            .reason = "agent " + agent.info.name + " " + reason,
-                            .counts = true});
+                            .reason = whole_reason,
+                            .counts = true},
+               agent.info.name);
 }
 
-void Scheduler::State::release_agent(PointRun& point) {
-  if (!point.attempt) return;
-  const auto holder = agents_.find(point.attempt->session);
+void Scheduler::State::release_agent(std::int64_t session) {
+  const auto holder = agents_.find(session);
   if (holder == agents_.end()) return;
   holder->second.sweep = nullptr;
-  idle_.insert(holder->first);
+  idle_.insert(session);
+  pool_.set_idle(session, true);
 }
 
-void Scheduler::State::fail_attempt(SweepRun& sweep, std::size_t at, StoreAttempt record) {
+void Scheduler::State::release_agents(SweepRun& sweep, std::size_t at) {
+  const PointRun& point = sweep.point(at);
+  if (!point.attempt) return;
+  for (const AttemptMember& member : point.attempt->members) {
+    const auto holder = agents_.find(member.session);
+    const bool at_it =
+        holder != agents_.end() && holder->second.sweep == &sweep && holder->second.at == at;
+    if (at_it) release_agent(member.session);
+  }
+}
+
+void Scheduler::State::fail_attempt(SweepRun& sweep, std::size_t at, StoreAttempt record,
+                                    const std::string& blamed) {
   PointRun& point = sweep.point(at);
   if (record.counts) {
-    if (point.attempt) point.failed_on.push_back(point.attempt->agent);
+    if (!blamed.empty()) point.failed_on.push_back(blamed);
     point.failures.push_back({record.epoch, record.outcome, record.reason});
   }
   log(LogLevel::warn, "attempt_" + record.outcome,

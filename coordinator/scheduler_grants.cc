@@ -12,8 +12,9 @@ bool fits(const AgentInfo& agent, std::int64_t memory_bytes) {
 
 void Scheduler::State::grant_all() {
   if (shutting_down_) return;
+  gang_waits_ = false;
   for (SweepRun& sweep : active_) {
-    while (!idle_.empty() && grant_next(sweep)) {
+    while (!gang_waits_ && !idle_.empty() && grant_next(sweep)) {
     }
   }
 }
@@ -43,9 +44,21 @@ std::int64_t Scheduler::State::most_memory_of(const SweepRun& sweep) const {
 /// One waiting point granted, or skipped for its size; false when nothing can be done now.
 bool Scheduler::State::grant_next(SweepRun& sweep) {
   if (sweep.queue().empty()) return false;
-  const std::vector<std::int64_t> idle = idle_agents_of(sweep);
-  if (idle.empty()) return false;
+  std::optional<std::vector<std::int64_t>> idle_agents;
+  int short_size = 0;  // gangs as large as one that lacks agents lack them too
   for (const auto& [failures, at] : sweep.queue()) {
+    if (sweep.is_gang(at)) {
+      const int size = sweep.planned(at).point.layout.ranks();
+      if (size == short_size) continue;
+      const GangNext next = next_gang(sweep, at);
+      if (next == GangNext::done) return true;
+      if (next == GangNext::waits) return false;
+      short_size = size;
+      continue;
+    }
+    if (!idle_agents) idle_agents = idle_agents_of(sweep);
+    const std::vector<std::int64_t>& idle = *idle_agents;
+    if (idle.empty()) return false;
     const std::int64_t needed_bytes = sweep.planned(at).memory_bytes;
     const auto& failed_on = sweep.point(at).failed_on;
     const auto badness = [&](std::int64_t session) {
@@ -76,10 +89,13 @@ void Scheduler::State::grant(SweepRun& sweep, std::size_t at, std::int64_t sessi
   const PlannedPoint& planned = sweep.planned(at);
   AgentRun& agent = agents_.at(session);
   const double timeout_s = plan.limits.point_timeout_s;
-  sweep.start(at, Attempt{session, agent.info.name, after(timeout_s + settings_.deadline_grace_s)});
+  sweep.start(at, Attempt{.members = {AttemptMember{session, agent.info.name, {}, {}}},
+                          .expires = after(timeout_s + settings_.deadline_grace_s),
+                          .granted = now});
   agent.sweep = &sweep;
   agent.at = at;
   idle_.erase(session);
+  pool_.set_idle(session, false);
   ++totals.granted;
   const std::int64_t epoch = sweep.point(at).epoch;
   log(LogLevel::debug, "lease_granted",

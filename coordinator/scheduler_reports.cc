@@ -75,10 +75,11 @@ void Scheduler::State::on(const RowReported& event) {
   if (answer_repeat(event, point.failures)) return;
   if (row.epoch < point.epoch) return refuse_stale(event, point.epoch);
   if (point.storing) {
-    point.waiting.push_back(event.session);
+    point.waiting.push_back({event.session, true});
     return;
   }
   if (point.state == PointState::done) return answer(event, Acceptance::duplicate, "");
+  if (sweep->is_gang(*at)) return take_part(*sweep, *at, event);
   take_report(*sweep, *at, event);
 }
 
@@ -98,7 +99,7 @@ void Scheduler::State::answer_finished(const FinishedSweep& sweep, const RowRepo
 /// The first report of a point's latest attempt.
 void Scheduler::State::take_report(SweepRun& sweep, std::size_t at, const RowReported& event) {
   PointRun& point = sweep.point(at);
-  release_agent(point);
+  release_agents(sweep, at);
   const Row& row = event.row;
   const std::string mismatch = mismatch_of(row, sweep.planned(at));
   if (!mismatch.empty()) return take_failed_report(sweep, at, event, "invalid", mismatch);
@@ -109,7 +110,7 @@ void Scheduler::State::take_report(SweepRun& sweep, std::size_t at, const RowRep
     return take_failed_report(sweep, at, event, "failed", row.reason);
   }
   sweep.decide(at, row.status);
-  point.waiting.push_back(event.session);
+  point.waiting.push_back({event.session, false});
   StoreRow store{sweep.plan().id, row};
   store.row.sweep = sweep.plan().name;
   store.row.resumed = false;
@@ -139,7 +140,9 @@ void Scheduler::State::take_failed_report(SweepRun& sweep, std::size_t at, const
     actions.push_back(std::move(record));
     return;
   }
-  fail_attempt(sweep, at, std::move(record));
+  const auto holder = agents_.find(event.session);
+  fail_attempt(sweep, at, std::move(record),
+               holder == agents_.end() ? "" : holder->second.info.name);
 }
 
 void Scheduler::State::on(const RowStored& event) {
@@ -148,11 +151,11 @@ void Scheduler::State::on(const RowStored& event) {
   const auto at = sweep->position_of(event.point_id);
   if (!at || !sweep->point(*at).storing) return;
   const std::int64_t epoch = sweep->point(*at).epoch;
-  Acceptance acceptance = Acceptance::accepted;
-  for (const std::int64_t session : sweep->stored(*at)) {
-    ++(acceptance == Acceptance::accepted ? totals.accepted : totals.duplicate);
-    actions.push_back(SendAck{session, Ack{event.point_id, epoch, acceptance, "", event.sweep}});
-    acceptance = Acceptance::duplicate;
+  for (const Waiting& waiting : sweep->stored(*at)) {
+    const auto acceptance = waiting.repeats ? Acceptance::duplicate : Acceptance::accepted;
+    ++(waiting.repeats ? totals.duplicate : totals.accepted);
+    actions.push_back(
+        SendAck{waiting.session, Ack{event.point_id, epoch, acceptance, "", event.sweep}});
   }
   end_if_finished(*sweep);
 }

@@ -7,10 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/agent_pool.h"
 #include "coordinator/scheduler.h"
 #include "coordinator/sweep_run.h"
 
 namespace headsplit::coordinator {
+
+/// No session.
+constexpr std::int64_t kNobody = -1;
 
 /// Everything the scheduler knows, and one method an event.  Used by scheduler*.cc only.
 class Scheduler::State {
@@ -22,6 +26,7 @@ class Scheduler::State {
   void on(const AgentLost& event);
   void on(const AgentSpoke& event);
   void on(const RowReported& event);
+  void on(const RankReady& event);
   void on(const RowStored& event);
   void on(const Tick& event);
   void on(const SweepCancelled& event);
@@ -52,10 +57,17 @@ class Scheduler::State {
   void cancel_point(SweepRun& sweep, std::size_t at, const std::string& reason);
 
   // Attempts.
-  void release_agent(PointRun& point);
+  /// The agents of the attempt are idle again, except those gone.
+  void release_agents(SweepRun& sweep, std::size_t at);
+  void release_agent(std::int64_t session);
+  /// Tells the agents of an attempt to stop, except one, and answers parts that came to nothing.
+  void stop_gang(SweepRun& sweep, std::size_t at, std::int64_t except, const std::string& reason);
+  bool is_late(const AgentRun& agent, std::int64_t session) const;
   void remove_agent(std::int64_t session, const std::string& outcome, const std::string& reason);
   /// An attempt gave no row: the point waits again, or fails when its attempts are used up.
-  void fail_attempt(SweepRun& sweep, std::size_t at, StoreAttempt record);
+  /// blamed: the agent it failed on, if one.
+  void fail_attempt(SweepRun& sweep, std::size_t at, StoreAttempt record,
+                    const std::string& blamed = "");
   void store_coordinator_row(SweepRun& sweep, std::size_t at, Status status, std::string reason);
 
   // Reports.
@@ -66,6 +78,15 @@ class Scheduler::State {
   void answer(const RowReported& event, Acceptance acceptance, const std::string& reason);
   void refuse_stale(const RowReported& event, std::int64_t latest);
   bool answer_repeat(const RowReported& event, const std::vector<AttemptFailure>& failures);
+
+  // Gangs.
+  void take_part(SweepRun& sweep, std::size_t at, const RowReported& event);
+  void end_gang(SweepRun& sweep, std::size_t at, const RowReported& event, std::size_t rank);
+  void finish_gang(SweepRun& sweep, std::size_t at);
+  /// What becomes of a waiting gang: granted or skipped, waiting (its kind is then held), or short.
+  enum class GangNext { done, waits, short_of_agents };
+  GangNext next_gang(SweepRun& sweep, std::size_t at);
+  void grant_gang(SweepRun& sweep, std::size_t at, const std::vector<std::int64_t>& sessions);
 
   // Grants.
   bool grant_next(SweepRun& sweep);
@@ -79,6 +100,9 @@ class Scheduler::State {
 
   SchedulerSettings settings_;
   bool shutting_down_ = false;
+  bool gang_waits_ = false;  ///< in this round of grants: nothing behind it is served
+  TimePoint last_join_;
+  AgentPool pool_;
   Sweeps active_;
   std::deque<FinishedSweep> finished_;
   std::map<std::int64_t, AgentRun> agents_;
@@ -87,6 +111,9 @@ class Scheduler::State {
 
 /// What an agent's memory figure says: 0 is unknown, and fits anything.
 bool fits(const AgentInfo& agent, std::int64_t memory_bytes);
+
+/// "agent a ", or "rank 2 (agent a) " of a gang.
+std::string rank_text(SweepRun& sweep, std::size_t at, std::int64_t session);
 
 /// " sweep=... point=..." for logs.
 std::string point_fields(const SweepRun& sweep, std::size_t at);

@@ -56,7 +56,8 @@ Service::Service(net::any_io_executor executor, Store& store, ServiceSettings se
     : executor_(std::move(executor)),
       store_(store),
       settings_(settings),
-      scheduler_(SchedulerSettings{.silence_limit_s = settings.silence_limit_s}),
+      scheduler_(SchedulerSettings{.silence_limit_s = settings.silence_limit_s,
+                                   .gang_patience_s = settings.gang_patience_s}),
       telemetry_(settings.metrics_series_max) {}
 
 void Service::restore(std::vector<StoredSweep> sweeps) {
@@ -175,6 +176,8 @@ void Service::hear(std::int64_t session, AgentMessage message) {
   }
   if (auto* report = std::get_if<Report>(&message)) {
     apply(RowReported{session, std::move(report->row)});
+  } else if (auto* ready = std::get_if<Ready>(&message)) {
+    apply(RankReady{session, std::move(*ready)});
   } else {
     apply(AgentSpoke{session});
   }

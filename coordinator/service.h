@@ -23,6 +23,7 @@ namespace headsplit::coordinator {
 struct ServiceSettings {
   double heartbeat_s = 1;       ///< how often agents must speak
   double silence_limit_s = 10;  ///< after this much silence an agent counts as lost
+  double gang_patience_s = 30;  ///< a gang waits so long for more agents to connect
   std::size_t metrics_series_max = kMetricsSeriesMax;
 };
 
@@ -111,6 +112,8 @@ class Service {
 
   void apply(const Event& event);
   void carry_out(GrantLease& action);
+  void carry_out(GrantGang& action);
+  void carry_out(SendGo& action);
   void carry_out(StoreRow& action);
   void carry_out(StoreAttempt& action);
   void carry_out(SendAck& action);

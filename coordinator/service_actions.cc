@@ -57,6 +57,27 @@ void Service::carry_out(GrantLease& action) {
   });
 }
 
+void Service::carry_out(GrantGang& action) {
+  const Lease& first = action.seats.front().lease;
+  LeaseWrite record{first.sweep, first.point_id, first.epoch, ""};
+  for (const GrantLease& seat : action.seats) {
+    pending_grants_.emplace(seat.session, first.sweep, first.point_id, first.epoch);
+    const auto holder = connected_.find(seat.session);
+    if (holder == connected_.end()) continue;
+    holder->second.label = point_label(first.point);
+    record.agent += (record.agent.empty() ? "" : ", ") + holder->second.agent;
+  }
+  store(std::move(record), [this, seats = std::move(action.seats)] {
+    for (const GrantLease& seat : seats) {
+      const Lease& lease = seat.lease;
+      const PendingGrant grant(seat.session, lease.sweep, lease.point_id, lease.epoch);
+      if (pending_grants_.erase(grant) > 0) send(seat.session, Grant{lease});
+    }
+  });
+}
+
+void Service::carry_out(SendGo& action) { send(action.session, action.go); }
+
 void Service::carry_out(StoreRow& action) {
   const RowStored stored{action.sweep, action.row.point_id};
   Row row = action.row;

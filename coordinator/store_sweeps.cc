@@ -142,6 +142,15 @@ Result<Plan> StoreTables::stored_plan(const std::string& id, bool ids_only) {
             .limits = TRY(value_from_text<Limits>(find.text(3))),
             .content = find.text(4)};
   TRY(find.next());
+  // What only gangs need is read from the sweep itself: plans of old files have none of it.
+  const json::value content = TRY(parse_json(plan.content));
+  const json::object& sweep_object = content.as_object();
+  if (const json::value* gang = sweep_object.if_contains("gang")) {
+    plan.gang = TRY(from_json<GangOptions>(*gang, "gang"));
+  }
+  if (const json::value* model = sweep_object.if_contains("model")) {
+    plan.hidden = TRY(from_json<tp::Model>(*model, "model")).hidden;
+  }
   Statement points = TRY(database_->prepare(
       "SELECT point_id, planned FROM points WHERE sweep = ?1 ORDER BY position"));
   TRY(points.start(sweep));

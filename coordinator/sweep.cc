@@ -36,6 +36,11 @@ std::string sweep_content(const Sweep& sweep) {
   json::object& object = content.get_object();
   json::array exclude;
   for (const Exclusion& exclusion : sweep.exclude) exclude.push_back(exclusion_json(exclusion));
+  if (sweep.ranks.size() == 1) object["ranks"] = enum_name(sweep.ranks.front());
+  if (sweep.gang == GangOptions{}) object.erase("gang");
+  if (sweep.axes.message_bytes == Axes{}.message_bytes) {
+    object["axes"].get_object().erase("message_bytes");
+  }
   if (exclude.empty()) {
     object.erase("exclude");
   } else {
@@ -47,9 +52,9 @@ std::string sweep_content(const Sweep& sweep) {
 std::int64_t product_size(const Sweep& sweep) {
   std::int64_t size = sweep.measure.repeats;
   for (const std::size_t factor :
-       {sweep.kernels.size(), sweep.layouts.size(), sweep.axes.batch.size(),
+       {sweep.kernels.size(), sweep.layouts.size(), sweep.ranks.size(), sweep.axes.batch.size(),
         sweep.axes.query_tokens.size(), sweep.axes.context.size(), sweep.axes.kv_dtype.size(),
-        sweep.axes.lengths.size(), sweep.axes.l2.size()}) {
+        sweep.axes.lengths.size(), sweep.axes.l2.size(), sweep.axes.message_bytes.size()}) {
     size *= static_cast<std::int64_t>(std::min<std::size_t>(factor, kPointsMax + 1));
     if (size > kPointsMax) return kPointsMax + 1;
   }

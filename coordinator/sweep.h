@@ -20,10 +20,12 @@ struct Axes {
   std::vector<KvDtype> kv_dtype{KvDtype::bf16};
   std::vector<Lengths> lengths{Lengths::equal};
   std::vector<L2> l2{L2::cold};
+  std::vector<std::int64_t> message_bytes{0};  ///< of collective kernels; 0 for all others
 
   bool operator==(const Axes&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Axes, (), (batch, query_tokens, context, kv_dtype, lengths, l2))
+BOOST_DESCRIBE_STRUCT(Axes, (),
+                      (batch, query_tokens, context, kv_dtype, lengths, l2, message_bytes))
 
 /// One entry of `exclude`: a point is left out when each list that is not empty holds its value.
 struct Exclusion {
@@ -61,7 +63,8 @@ struct Sweep {
   tp::Model model;  ///< as read; `name` as the file has it, and without title, source and notes
   std::vector<std::string> kernels{"mla_dense"};
   std::vector<Layout> layouts{Layout{}};
-  Ranks ranks = Ranks::emulated;
+  std::vector<Ranks> ranks{Ranks::emulated};
+  GangOptions gang;
   Axes axes;
   std::vector<Exclusion> exclude;
   MeasureSettings measure;
@@ -71,10 +74,14 @@ struct Sweep {
   bool operator==(const Sweep&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Sweep, (),
-                      (name, model, kernels, layouts, ranks, axes, exclude, measure, limits, seed))
+                      (name, model, kernels, layouts, ranks, gang, axes, exclude, measure, limits,
+                       seed))
 
 /// Most points a sweep may expand to.
 constexpr std::int64_t kPointsMax = 1'000'000;
+
+/// A kernel that moves messages among the ranks of a gang, and computes no attention.
+bool is_collective(const std::string& kernel);
 
 /// Kernels that a sweep may name.
 const std::vector<std::string>& sweep_kernels();

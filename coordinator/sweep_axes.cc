@@ -8,6 +8,7 @@ constexpr std::int64_t kBatchMax = 1 << 20;
 constexpr std::int64_t kQueryTokensMax = 1 << 16;
 constexpr std::int64_t kContextMax = 16 << 20;
 constexpr std::int64_t kRanksMax = 1 << 16;
+constexpr std::int64_t kMessageBytesMax = std::int64_t{1} << 34;
 constexpr std::int64_t kRepeatsMax = 1000;
 constexpr std::int64_t kAttemptsMax = 100;
 constexpr double kHourMs = 3.6e6;
@@ -77,8 +78,8 @@ Result<Exclusion> read_exclusion(const YamlValue& map) {
 }  // namespace
 
 Result<Axes> read_axes(const YamlValue& value) {
-  const std::vector<std::string> keys = {"batch",    "query_tokens", "context",
-                                         "kv_dtype", "lengths",      "l2"};
+  const std::vector<std::string> keys = {"batch",   "query_tokens", "context",      "kv_dtype",
+                                         "lengths", "l2",           "message_bytes"};
   TRY(value.check_keys(keys));
   for (const std::string& key : keys) {
     const auto axis = value.find(key);
@@ -88,6 +89,11 @@ Result<Axes> read_axes(const YamlValue& value) {
   }
   Axes axes;
   TRY(fill_axes(axes, value));
+  const auto messages = [](const YamlValue& list) {
+    return list.list_of<std::int64_t>(
+        [](const YamlValue& entry) { return entry.integer(0, kMessageBytesMax); });
+  };
+  TRY(fill(axes.message_bytes, value, "message_bytes", messages));
   return axes;
 }
 

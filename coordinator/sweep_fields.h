@@ -18,6 +18,10 @@ Result<std::vector<std::string>> read_kernels(const YamlValue& value);
 Result<std::vector<Layout>> read_layouts(const YamlValue& document, const tp::Model& model);
 /// Layouts of one entry of a list: a name, or a map whose parts may be lists.
 Result<std::vector<Layout>> read_layout_entry(const YamlValue& value);
+Result<std::vector<Ranks>> read_ranks(const YamlValue& value);
+Result<GangOptions> read_gang(const YamlValue& value);
+/// Collectives need real ranks and a message size, and go with nothing else.
+Result<void> check_collectives(const YamlValue& document, const Sweep& sweep);
 Result<Axes> read_axes(const YamlValue& value);
 Result<std::vector<L2>> read_l2(const YamlValue& value);
 Result<std::vector<Exclusion>> read_exclusions(const YamlValue& value);

@@ -91,8 +91,14 @@ Result<void> add_layouts(std::vector<Layout>& layouts, const std::vector<Layout>
 }  // namespace
 
 const std::vector<std::string>& sweep_kernels() {
-  static const std::vector<std::string> names = {"mla_dense"};
+  static const std::vector<std::string> names = {"mla_dense", "all_reduce", "all_gather",
+                                                 "reduce_scatter", "all_to_all"};
   return names;
+}
+
+bool is_collective(const std::string& kernel) {
+  const auto& names = sweep_kernels();
+  return kernel != names.front() && std::find(names.begin(), names.end(), kernel) != names.end();
 }
 
 Result<tp::Model> read_sweep_model(const YamlValue& document, const std::string& filename) {

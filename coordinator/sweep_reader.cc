@@ -11,9 +11,9 @@
 namespace headsplit::coordinator {
 namespace {
 
-const std::vector<std::string> kSweepKeys = {"name",    "model",  "kernels", "layouts",
-                                             "tp",      "ranks",  "axes",    "exclude",
-                                             "measure", "limits", "seed"};
+const std::vector<std::string> kSweepKeys = {"name",    "model",   "kernels", "layouts",
+                                             "tp",      "ranks",   "gang",    "axes",
+                                             "exclude", "measure", "limits",  "seed"};
 constexpr std::size_t kNameMax = 64;
 
 bool is_name_character(char c) {
@@ -51,6 +51,7 @@ Result<void> check_whole(const YamlValue& document, const Sweep& sweep) {
         .error(str("query_tokens ", tokens, " is more than context ", context,
                    ", which counts them; legal: at most the smallest context"));
   }
+  TRY(check_collectives(document, sweep));
   if (product_size(sweep) > kPointsMax) {
     return document.error(str("kernels x layouts x axes x repeats is more than ", kPointsMax,
                               " points; split the sweep"));
@@ -76,7 +77,8 @@ Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filena
   sweep.model = TRY(read_sweep_model(document, filename));
   if (const auto value = document.find("kernels")) sweep.kernels = TRY(read_kernels(*value));
   sweep.layouts = TRY(read_layouts(document, sweep.model));
-  if (const auto value = document.find("ranks")) sweep.ranks = TRY(value->choice<Ranks>());
+  if (const auto value = document.find("ranks")) sweep.ranks = TRY(read_ranks(*value));
+  if (const auto value = document.find("gang")) sweep.gang = TRY(read_gang(*value));
   if (const auto value = document.find("axes")) sweep.axes = TRY(read_axes(*value));
   if (const auto value = document.find("exclude")) sweep.exclude = TRY(read_exclusions(*value));
   if (const auto value = document.find("measure")) {

@@ -96,7 +96,7 @@ void SweepRun::decide(std::size_t at, Status status) {
   ++view_.storing;
 }
 
-std::vector<std::int64_t> SweepRun::stored(std::size_t at) {
+std::vector<Waiting> SweepRun::stored(std::size_t at) {
   PointRun& point = points_[at];
   CHECK(point.storing);
   point.storing = false;

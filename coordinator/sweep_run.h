@@ -14,11 +14,26 @@
 /// The scheduler's memory of one sweep; used by scheduler*.cc only.
 namespace headsplit::coordinator {
 
-/// A point in somebody's hands.
-struct Attempt {
+/// An agent of an attempt; in a gang, that of one rank.
+struct AttemptMember {
   std::int64_t session = 0;
   std::string agent;
+  std::optional<RankContact> contact;  ///< once the rank is ready
+  std::optional<Row> part;             ///< once it has reported
+};
+
+/// A point in somebody's hands.
+struct Attempt {
+  std::vector<AttemptMember> members;  ///< by rank; one, where there is no gang
   TimePoint expires;
+  TimePoint granted;
+  std::optional<TimePoint> gone;  ///< when a gang was told to go
+};
+
+/// A session to acknowledge when a row is durable.
+struct Waiting {
+  std::int64_t session = 0;
+  bool repeats = false;  ///< it had reported that before
 };
 
 /// Where one point stands, durable or not.
@@ -30,7 +45,8 @@ struct PointRun {
   std::optional<Attempt> attempt;  ///< while running
   std::vector<AttemptFailure> failures;
   std::vector<std::string> failed_on;  ///< agents of attempts that failed in this process
-  std::vector<std::int64_t> waiting;   ///< sessions to acknowledge when the row is durable
+  std::vector<Waiting> waiting;
+  std::optional<TimePoint> short_since;  ///< a gang: too few agents are connected for it
 
   /// The failure of that epoch; null when there is none.
   AttemptFailure* failure_of(std::int64_t failed_epoch);
@@ -48,6 +64,8 @@ class SweepRun {
   std::optional<std::size_t> position_of(const std::string& point_id) const;
   const SweepView& view() const { return view_; }
   bool finished() const { return view_.done() == view_.points; }
+  /// It takes a gang, even one of a single rank.
+  bool is_gang(std::size_t at) const { return planned(at).point.ranks == Ranks::real; }
   bool serves(const AgentInfo& agent) const {
     return view_.backend.empty() || view_.backend == agent.backend;
   }
@@ -62,8 +80,8 @@ class SweepRun {
   void wait_again(std::size_t at);
   /// running or pending -> done, not durable yet.
   void decide(std::size_t at, Status status);
-  /// The row is durable.  Gives the sessions that wait for it.
-  std::vector<std::int64_t> stored(std::size_t at);
+  /// The row is durable.  Gives who waits for it.
+  std::vector<Waiting> stored(std::size_t at);
 
  private:
   void leave_state(std::size_t at);

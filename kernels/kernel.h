@@ -39,6 +39,12 @@ struct OutputRow {
   float lse = 0;              ///< natural logarithm of the sum of exponentials
 };
 
+/// What a launch writes, where the kernel's device has it.
+struct OutputView {
+  const float* values = nullptr;  ///< [rows, d_latent]
+  const float* lse = nullptr;     ///< [rows], natural logarithm
+};
+
 /// A kernel bound to one problem: random inputs made, outputs and workspaces allocated.
 /// Not thread-safe.  CUDA kernels enqueue on the stream they were bound to and do not wait.
 class BoundKernel {
@@ -52,6 +58,9 @@ class BoundKernel {
   virtual Result<void> launch(Part part) = 0;
   /// The given output rows after the last launch (waits for it).  row: 0..problem.rows() - 1.
   virtual Result<std::vector<OutputRow>> output_rows(std::span<const std::int64_t> rows) = 0;
+  /// The whole output in place, for ranks that merge theirs.  Nothing: this kernel has none to
+  /// show.
+  virtual std::optional<OutputView> output() const { return std::nullopt; }
 };
 
 class DevicePool;

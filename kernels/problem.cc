@@ -65,7 +65,22 @@ std::int64_t Problem::length_sum() const {
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
 }
 
+std::int64_t Problem::source_row(std::int64_t row) const {
+  if (source.heads == 0) return row;
+  const std::int64_t head = row % shape.local_heads;
+  const std::int64_t token = row / shape.local_heads;  // of all requests
+  const std::int64_t whole_token = token + std::int64_t{source.first_request} * shape.query_tokens;
+  return whole_token * source.heads + source.first_head + head;
+}
+
+std::int64_t Problem::source_page(std::int64_t page) const {
+  return source.pages.empty() ? page : source.pages[static_cast<std::size_t>(page)];
+}
+
 std::int32_t Problem::attended(int request, int token) const {
+  if (!ends.empty()) {
+    return ends[static_cast<std::size_t>(request * shape.query_tokens + token)];
+  }
   const auto length = lengths[static_cast<std::size_t>(request)];
   return std::max(0, length - (shape.query_tokens - 1 - token));
 }

@@ -10,6 +10,15 @@ namespace headsplit::kernels {
 /// A page-table entry that no request uses.  Kernels must never read through one.
 constexpr std::int32_t kUnusedPage = -1;
 
+/// Where the inputs of a rank's problem are in those of the whole problem, so that the ranks of a
+/// layout compute parts of one attention.  By default the problem is whole itself.
+struct ProblemSource {
+  int heads = 0;                    ///< of the whole problem; 0 = this problem is whole
+  int first_head = 0;               ///< this problem's first, in the whole
+  int first_request = 0;            ///< likewise
+  std::vector<std::int32_t> pages;  ///< [page_count], the page of the whole that each is
+};
+
 /// A rank problem made concrete: KV lengths drawn and the paged cache laid out.
 /// Query q [batch, query_tokens, local_heads, d_qk]; cache [page_count, page_tokens, d_qk];
 /// output [batch, query_tokens, local_heads, d_latent], bf16 on CUDA and fp32 on the CPU; LSE
@@ -26,6 +35,10 @@ struct Problem {
   std::int32_t page_count = 0;        ///< pages in the cache, those of nobody included
   std::vector<std::int32_t>
       page_table;  ///< [batch, pages_per_request], shuffled; kUnusedPage past the end
+  ProblemSource source;
+  /// [batch, query_tokens], tokens that each query token attends to, where the context is shared
+  /// out and the rule above holds for the whole only.  Empty: the rule holds.
+  std::vector<std::int32_t> ends;
 
   std::int64_t rows() const {
     return std::int64_t{1} * shape.batch * shape.query_tokens * shape.local_heads;
@@ -34,6 +47,10 @@ struct Problem {
   int request_of(std::int64_t row) const {
     return static_cast<int>(row / (std::int64_t{1} * shape.query_tokens * shape.local_heads));
   }
+  /// The row of the whole problem's query that a row of ours is.
+  std::int64_t source_row(std::int64_t row) const;
+  /// The page of the whole problem's cache that a page of ours is.
+  std::int64_t source_page(std::int64_t page) const;
   std::int64_t length_sum() const;
   /// KV tokens that query token `token` of `request` attends to.
   std::int32_t attended(int request, int token) const;

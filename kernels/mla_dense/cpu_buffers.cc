@@ -23,7 +23,8 @@ void fill_random(std::uint64_t seed, Tensor tensor, std::int64_t index, std::int
 void fill_query(const Problem& problem, std::uint16_t* query, ThreadPool& pool) {
   const std::int64_t width = problem.shape.d_qk();
   pool.for_each(static_cast<int>(problem.rows()), [&](int row, int) {
-    fill_random(problem.seed, Tensor::query, row * width, width, query + row * width);
+    const std::int64_t begin = problem.source_row(row) * width;
+    fill_random(problem.seed, Tensor::query, begin, width, query + row * width);
   });
 }
 
@@ -47,7 +48,8 @@ void fill_cache(const Problem& problem, std::uint16_t* cache, ThreadPool& pool) 
     const std::int64_t begin = page * page_values;
     const std::int64_t used_values =
         std::int64_t{1} * used[static_cast<std::size_t>(page)] * problem.shape.d_qk();
-    fill_random(problem.seed, Tensor::cache, begin, used_values, cache + begin);
+    fill_random(problem.seed, Tensor::cache, problem.source_page(page) * page_values, used_values,
+                cache + begin);
     std::memset(cache + begin + used_values, kNanByte,
                 static_cast<std::size_t>(page_values - used_values) * sizeof(std::uint16_t));
   });

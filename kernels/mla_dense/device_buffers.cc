@@ -59,9 +59,17 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   buffers.partial_lse = TRY(DeviceBuffer<float>::make(slot_rows, pool));
   const auto used_on_host = used_slots(problem);
   const auto used = TRY(DeviceBuffer<std::int32_t>::copy_of(used_on_host, stream, pool));
-  CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), problem.seed, stream));
+  const QuerySource source{.local_heads = shape.local_heads,
+                           .query_tokens = shape.query_tokens,
+                           .d_qk = shape.d_qk(),
+                           .heads = problem.source.heads,
+                           .first_head = problem.source.first_head,
+                           .first_request = problem.source.first_request};
+  const auto source_pages =
+      TRY(DeviceBuffer<std::int32_t>::copy_of(problem.source.pages, stream, pool));
+  CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), problem.seed, stream, source));
   CUDA_TRY(fill_cache(buffers.cache.data(), used.data(), problem.page_count, problem.page_tokens,
-                      shape.d_qk(), problem.seed, stream));
+                      shape.d_qk(), problem.seed, stream, source_pages.data()));
   const auto policies = TRY(DeviceBuffer<std::uint64_t>::make(2, pool));
   std::array<std::uint64_t, 2> made = {};
   CUDA_TRY(make_policies(policies.data(), stream));

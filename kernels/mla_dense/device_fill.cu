@@ -12,23 +12,38 @@ constexpr int kThreads = 256;
 constexpr int kBlocksMax = 4096;
 constexpr std::uint16_t kNan = 0x7FFF;
 
-__global__ void fill_query_kernel(std::uint16_t* query, std::int64_t count, std::uint64_t seed) {
+/// Index into the whole query of an index into ours.
+__device__ std::int64_t whole_index(const QuerySource& source, std::int64_t index) {
+  if (source.heads == 0) return index;
+  const std::int64_t row = index / source.d_qk;
+  const std::int64_t token =
+      row / source.local_heads + std::int64_t{source.first_request} * source.query_tokens;
+  const std::int64_t whole_row =
+      token * source.heads + source.first_head + row % source.local_heads;
+  return whole_row * source.d_qk + index % source.d_qk;
+}
+
+__global__ void fill_query_kernel(std::uint16_t* query, std::int64_t count, std::uint64_t seed,
+                                  QuerySource source) {
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) {
-    query[i] = bf16_bits(random_value(seed, Tensor::query, static_cast<std::uint64_t>(i)));
+    const auto index = static_cast<std::uint64_t>(whole_index(source, i));
+    query[i] = bf16_bits(random_value(seed, Tensor::query, index));
   }
 }
 
 /// A block takes slots, its threads their values.
 __global__ void fill_cache_kernel(std::uint16_t* cache, const std::int32_t* used_slots,
-                                  std::int64_t slots, int page_tokens, int d_qk,
-                                  std::uint64_t seed) {
+                                  std::int64_t slots, int page_tokens, int d_qk, std::uint64_t seed,
+                                  const std::int32_t* source_pages) {
   for (std::int64_t slot = blockIdx.x; slot < slots; slot += gridDim.x) {
     const bool used = slot % page_tokens < used_slots[slot / page_tokens];
+    const std::int64_t page = slot / page_tokens;
+    const std::int64_t whole_page = source_pages == nullptr ? page : source_pages[page];
+    const std::int64_t whole_slot = whole_page * page_tokens + slot % page_tokens;
     for (int dim = threadIdx.x; dim < d_qk; dim += kThreads) {
-      const std::int64_t i = slot * d_qk + dim;
-      cache[i] =
-          used ? bf16_bits(random_value(seed, Tensor::cache, static_cast<std::uint64_t>(i))) : kNan;
+      const auto index = static_cast<std::uint64_t>(whole_slot * d_qk + dim);
+      cache[slot * d_qk + dim] = used ? bf16_bits(random_value(seed, Tensor::cache, index)) : kNan;
     }
   }
 }
@@ -46,19 +61,20 @@ cudaError_t make_policies(std::uint64_t* policies, cudaStream_t stream) {
 }
 
 cudaError_t fill_query(std::uint16_t* query, std::int64_t count, std::uint64_t seed,
-                       cudaStream_t stream) {
+                       cudaStream_t stream, const QuerySource& source) {
   const auto blocks = std::min<std::int64_t>((count + kThreads - 1) / kThreads, kBlocksMax);
-  fill_query_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(query, count, seed);
+  fill_query_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(query, count, seed,
+                                                                            source);
   return cudaGetLastError();
 }
 
 cudaError_t fill_cache(std::uint16_t* cache, const std::int32_t* used_slots,
                        std::int64_t page_count, int page_tokens, int d_qk, std::uint64_t seed,
-                       cudaStream_t stream) {
+                       cudaStream_t stream, const std::int32_t* source_pages) {
   const std::int64_t slots = page_count * page_tokens;
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(slots, kBlocksMax));
   fill_cache_kernel<<<blocks, kThreads, 0, stream>>>(cache, used_slots, slots, page_tokens, d_qk,
-                                                     seed);
+                                                     seed, source_pages);
   return cudaGetLastError();
 }
 

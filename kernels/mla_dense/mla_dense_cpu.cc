@@ -62,6 +62,10 @@ class MlaDenseCpu final : public BoundKernel {
     return found;
   }
 
+  std::optional<OutputView> output() const override {
+    return OutputView{buffers_.output.get(), buffers_.lse.get()};
+  }
+
  private:
   void split(const SplitTask& task, AttendWorkspace& workspace) {
     const std::int64_t row = task.request * rows_a_request_;

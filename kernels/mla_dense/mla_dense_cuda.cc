@@ -101,6 +101,10 @@ class MlaDenseCuda final : public BoundKernel {
                      rows, stream_, pool_);
   }
 
+  std::optional<OutputView> output() const override {
+    return OutputView{buffers_.output.data(), buffers_.lse.data()};
+  }
+
  private:
   SplitArguments split_arguments(const Choice& choice, const SplitPlan& plan) const {
     const RankProblem& shape = problem_.shape;
@@ -224,6 +228,10 @@ Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
 Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
                                                          const BindOptions& options) {
   TRY(mla_dense_cuda_supports(problem.shape));
+  if (!problem.ends.empty()) {
+    return fail(ErrorKind::config, "mla_dense on CUDA masks by the request's own length: several ",
+                "query tokens of a context that is shared out need mla_dense on the CPU");
+  }
   TRY(check_pages(problem.page_tokens));
   const GpuLimits limits = TRY(current_gpu());
   const Choice choice = TRY(choose_kernel(problem.shape, limits));

@@ -13,16 +13,19 @@ namespace headsplit::kernels {
 using std::size_t;
 
 float query_value(const Problem& problem, std::int64_t index) {
-  return stored_query_value(problem.seed, index);
+  const std::int64_t width = problem.shape.d_qk();
+  const std::int64_t whole_index = problem.source_row(index / width) * width + index % width;
+  return stored_query_value(problem.seed, whole_index);
 }
 
 float cache_value(const Problem& problem, std::int64_t page, int slot, int dim) {
   const RankProblem& shape = problem.shape;
-  return stored_cache_value(problem.seed, {.slot = page * problem.page_tokens + slot,
-                                           .dim = dim,
-                                           .d_latent = shape.d_latent,
-                                           .d_qk = shape.d_qk(),
-                                           .eight_bits = shape.kv_dtype == KvDtype::fp8});
+  return stored_cache_value(problem.seed,
+                            {.slot = problem.source_page(page) * problem.page_tokens + slot,
+                             .dim = dim,
+                             .d_latent = shape.d_latent,
+                             .d_qk = shape.d_qk(),
+                             .eight_bits = shape.kv_dtype == KvDtype::fp8});
 }
 
 ReferenceKeys reference_keys(const Problem& problem, int request, ThreadPool& pool) {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "agent/worker.h"
+#include "core/lease.h"
+#include "tp/group/mesh.h"
+
+namespace headsplit::agent {
+
+/// Says that this rank is prepared, waits for the go, and connects to the other ranks.
+/// nccl_id: of rank 0 of a CUDA gang.
+struct JoinedGang {
+  tp::Mesh mesh;
+  std::string nccl_id;  ///< rank 0's
+};
+Result<JoinedGang> join_gang(const Lease& lease, const std::string& nccl_id,
+                             const AwaitGo& await_go);
+
+}  // namespace headsplit::agent

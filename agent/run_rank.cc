@@ -1,0 +1,167 @@
+#include "agent/run_rank.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "agent/collective_steps.h"
+#include "agent/derive_figures.h"
+#include "agent/gathered_rows.h"
+#include "agent/host_steps.h"
+#include "agent/rank_gang.h"
+#include "agent/rank_timing.h"
+#include "core/stats.h"
+#include "kernels/verify.h"
+#include "tp/group/rank_shard.h"
+
+namespace headsplit::agent {
+namespace {
+
+using kernels::Part;
+using kernels::Problem;
+using Clock = std::chrono::steady_clock;
+
+/// As run_point.cc has it: the reference costs about a microsecond a cached token.
+constexpr double kReferenceTokenBudget = 1 << 14;
+constexpr std::int64_t kReferenceRowsMin = 8;
+constexpr std::int64_t kReferenceRowsOfRequest = 4;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::int64_t reference_rows(const Problem& problem) {
+  const auto context = std::max<double>(1, static_cast<double>(problem.shape.context));
+  const auto rows =
+      static_cast<std::int64_t>(kReferenceTokenBudget / context) * kReferenceRowsOfRequest;
+  return std::max(kReferenceRowsMin, rows);
+}
+
+/// The problem of all ranks together.
+Problem whole_problem(const Lease& lease) {
+  RankProblem shape = lease.problem;
+  shape.local_heads *= lease.point.layout.tp;
+  shape.batch = lease.point.batch;
+  shape.context = lease.point.context;
+  return kernels::make_problem(shape, lease.seed);
+}
+
+Row started_row(const Lease& lease) {
+  Row row = failed_row(lease, "", false);
+  row.started_unix_s =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  row.rank = lease.gang.rank;
+  row.pages = lease.gang.pages;
+  row.merge = lease.gang.merge;
+  row.transport = "sockets";
+  row.counters_reason = "ranks of a gang are not counted: run the point with ranks: emulated";
+  row.parts = {RankPart{.rank = lease.gang.rank,
+                        .local_heads = row.local_heads,
+                        .rank_batch = row.rank_batch,
+                        .rank_context = row.rank_context}};
+  return row;
+}
+
+void note_shard(const Problem& shard, const kernels::Config& config, Row& row) {
+  row.rank_context = shard.shape.context;
+  row.parts.front().rank_context = shard.shape.context;
+  row.num_splits = config.num_splits;
+  row.padded_rows = config.padded_rows;
+  row.active_ctas = config.workers;
+  row.config = str("rows ", config.tile_rows, " x tokens ", config.tile_tokens, ", ",
+                   config.num_splits, " splits, ", config.workers, " workers: ", config.reason);
+}
+
+std::vector<int> all_ranks(int size) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < size; ++rank) ranks.push_back(rank);
+  return ranks;
+}
+
+/// What the ranks computed together, against the whole problem and the sum of their projections.
+Result<double> verify_together(const Problem& whole, const Problem& shard,
+                               kernels::BoundKernel& kernel, tp::RankAttention& attention,
+                               tp::MeshGroup& control) {
+  TRY(kernel.poison());
+  TRY(kernel.launch(Part::all));
+  TRY(attention.communicate());
+  TRY(attention.project());
+  TRY(attention.communicate());
+  const double projection = TRY(attention.projection_error());
+  if (!(projection <= 1)) {
+    return fail(ErrorKind::mismatch, "the all-reduce is off by ", projection,
+                " times what bf16 sums may lose");
+  }
+  return verify_gathered(whole, shard, attention, control, reference_rows(whole));
+}
+
+Result<void> run_attention(Device& device, const Ceilings& ceilings, const Lease& lease,
+                           const AwaitGo& await_go, Row& row) {
+  const auto start = Clock::now();
+  const Problem whole = whole_problem(lease);
+  const Problem shard =
+      tp::rank_shard(whole, lease.point.layout, lease.gang.rank, lease.gang.pages);
+  const auto kernel = TRY(device.bind(lease.point.kernel, shard));
+  note_shard(shard, kernel->config(), row);
+  row.prepare_s = seconds_since(start);
+  TRY(kernel->poison());
+  TRY(kernel->launch(Part::all));
+  const auto alone = TRY(kernels::verify(*kernel, shard, reference_rows(shard)));
+
+  JoinedGang gang = TRY(join_gang(lease, "", await_go));
+  tp::MeshGroup control(gang.mesh, all_ranks(lease.gang.size));
+  tp::MeshGroup context(gang.mesh, tp::context_members(lease.point.layout, lease.gang.rank));
+  tp::MeshGroup requests(gang.mesh, tp::request_members(lease.point.layout, lease.gang.rank));
+  const tp::RankGroups groups{.context = context.size() > 1 ? &context : nullptr,
+                              .requests = requests.size() > 1 ? &requests : nullptr};
+  const auto attention =
+      TRY(tp::host_rank_attention(*kernel, shard, groups, lease.gang.merge, lease.gang.hidden));
+  const double together = TRY(verify_together(whole, shard, *kernel, *attention, control));
+  row.error_vs_reference = std::max(alone.worst, together);
+  row.parts.front().error_vs_reference = row.error_vs_reference;
+  row.verify_s = seconds_since(start) - row.prepare_s;
+  const auto steps = host_steps(device, *kernel, *attention, control);
+  TRY(time_rank(*steps, lease, control, row));
+  derive_figures(kernels::work(shard), ceilings, row);
+  return {};
+}
+
+Result<void> run_collective(const Lease& lease, const AwaitGo& await_go, Row& row) {
+  JoinedGang gang = TRY(join_gang(lease, "", await_go));
+  tp::MeshGroup group(gang.mesh, all_ranks(lease.gang.size));
+  const std::string& name = lease.point.kernel;
+  const std::int64_t bytes = lease.point.message_bytes;
+  const auto steps = TRY(collective_steps(name, bytes, group));
+  row.error_vs_reference = 0;
+  const TimedStep timed = TRY(time_until_steady(*steps, Step::collective, lease, group));
+  note_times(timed, row);
+  RankPart& part = row.parts.front();
+  part.time_us = part.collective_us = quantile(timed.own_us, 0.5);
+  row.algbw_gbps = static_cast<double>(bytes) / *row.time_us * 1e-3;
+  row.busbw_gbps = *row.algbw_gbps * bus_factor(name, lease.gang.size);
+  return {};
+}
+
+}  // namespace
+
+Row run_rank(Device& device, const Ceilings& ceilings, const Lease& lease,
+             const AwaitGo& await_go) {
+  const auto start = Clock::now();
+  Row row = started_row(lease);
+  const bool moves_messages = lease.point.message_bytes > 0;
+  const Result<void> outcome = moves_messages
+                                   ? run_collective(lease, await_go, row)
+                                   : run_attention(device, ceilings, lease, await_go, row);
+  if (outcome) {
+    row.status = Status::ok;
+  } else {
+    const ErrorKind kind = outcome.error().kind;
+    row.status = kind == ErrorKind::config ? Status::skipped : Status::failed;
+    // Trouble with another rank says nothing against the point.
+    row.retryable = kind == ErrorKind::io || kind == ErrorKind::timeout;
+    row.reason = outcome.error().message;
+  }
+  row.wall_s = seconds_since(start);
+  return row;
+}
+
+}  // namespace headsplit::agent

@@ -102,8 +102,8 @@ class Device {
   virtual DeviceState state() = 0;
   /// False once nothing can be launched any more in this process: it must be replaced.
   virtual bool usable() { return true; }
-  /// Evicts the last-level cache; a GPU's enqueues that on its stream.
-  virtual Result<void> evict() = 0;
+  /// Evicts the last-level cache, where the device has one; a GPU enqueues that on its stream.
+  virtual Result<void> evict() { return {}; }
   /// The cudaStream_t that kernels are bound to; null on the CPU.
   virtual void* stream() { return nullptr; }
 };

@@ -46,6 +46,8 @@ Task<Welcome> Dialogue::greet(AgentInfo agent) {
 }
 
 Task<> Dialogue::talk(Welcome welcome) {
+  // A cancellation that comes now must not throw us past the join.
+  co_await net::this_coro::throw_if_cancelled(false);
   Nursery nursery(executor_);
   nursery.start("receiving", receive(), Nursery::OnEnd::others_end);
   nursery.start("sending", send(), Nursery::OnEnd::others_end);

@@ -19,7 +19,7 @@ Result<JoinedGang> join_gang(const Lease& lease, const std::string& nccl_id,
                 " contacts");
   }
   auto mesh = TRY(tp::Mesh::connect(std::move(listener), contacts, lease.gang.rank, kConnectLimit));
-  return JoinedGang{std::move(mesh), contacts.front().nccl_id};
+  return JoinedGang{std::make_unique<tp::Mesh>(std::move(mesh)), contacts.front().nccl_id};
 }
 
 }  // namespace headsplit::agent

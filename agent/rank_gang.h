@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "agent/worker.h"
@@ -11,8 +12,8 @@ namespace headsplit::agent {
 /// Says that this rank is prepared, waits for the go, and connects to the other ranks.
 /// nccl_id: of rank 0 of a CUDA gang.
 struct JoinedGang {
-  tp::Mesh mesh;
-  std::string nccl_id;  ///< rank 0's
+  std::unique_ptr<tp::Mesh> mesh;  ///< stays where it is: groups refer to it
+  std::string nccl_id;             ///< rank 0's
 };
 Result<JoinedGang> join_gang(const Lease& lease, const std::string& nccl_id,
                              const AwaitGo& await_go);

@@ -1,5 +1,6 @@
 #include "agent/run_agent.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -20,6 +21,8 @@ Result<SupervisorOptions> supervisor_options(const AgentOptions& options) {
     identity.local_rank = *options.device;
     identity.launcher.clear();  // the index counts in the whole list, not in the launcher's share
   }
+  // A launcher that is killed without warning takes its agents along.
+  if (!identity.launcher.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   SupervisorOptions result{.coordinator = TRY(address_from(options.coordinator)),
                            .token = TRY(token_from(options.token_file)),
                            .agent = {.name = options.name,

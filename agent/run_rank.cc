@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "agent/collective_steps.h"
 #include "agent/derive_figures.h"
 #include "agent/gathered_rows.h"
-#include "agent/host_steps.h"
+#include "agent/rank_device.h"
 #include "agent/rank_gang.h"
 #include "agent/rank_timing.h"
 #include "core/stats.h"
@@ -52,7 +51,6 @@ Row started_row(const Lease& lease) {
   row.rank = lease.gang.rank;
   row.pages = lease.gang.pages;
   row.merge = lease.gang.merge;
-  row.transport = "sockets";
   row.counters_reason = "ranks of a gang are not counted: run the point with ranks: emulated";
   row.parts = {RankPart{.rank = lease.gang.rank,
                         .local_heads = row.local_heads,
@@ -94,8 +92,17 @@ Result<double> verify_together(const Problem& whole, const Problem& shard,
   return verify_gathered(whole, shard, attention, control, reference_rows(whole));
 }
 
-Result<void> run_attention(Device& device, const Ceilings& ceilings, const Lease& lease,
-                           const AwaitGo& await_go, Row& row) {
+/// This rank's way to the others: its own id for them when it is rank 0.
+Result<JoinedGang> joined(RankDevice& rank, const Lease& lease, const AwaitGo& await_go) {
+  std::string id;
+  if (lease.gang.rank == 0) id = TRY(rank.communicator_id());
+  JoinedGang gang = TRY(join_gang(lease, id, await_go));
+  TRY(rank.join(*gang.mesh, gang.nccl_id, lease));
+  return gang;
+}
+
+Result<void> run_attention(Device& device, RankDevice& rank, const Ceilings& ceilings,
+                           const Lease& lease, const AwaitGo& await_go, Row& row) {
   const auto start = Clock::now();
   const Problem whole = whole_problem(lease);
   const Problem shard =
@@ -107,38 +114,46 @@ Result<void> run_attention(Device& device, const Ceilings& ceilings, const Lease
   TRY(kernel->launch(Part::all));
   const auto alone = TRY(kernels::verify(*kernel, shard, reference_rows(shard)));
 
-  JoinedGang gang = TRY(join_gang(lease, "", await_go));
-  tp::MeshGroup control(gang.mesh, all_ranks(lease.gang.size));
-  tp::MeshGroup context(gang.mesh, tp::context_members(lease.point.layout, lease.gang.rank));
-  tp::MeshGroup requests(gang.mesh, tp::request_members(lease.point.layout, lease.gang.rank));
-  const tp::RankGroups groups{.context = context.size() > 1 ? &context : nullptr,
-                              .requests = requests.size() > 1 ? &requests : nullptr};
-  const auto attention =
-      TRY(tp::host_rank_attention(*kernel, shard, groups, lease.gang.merge, lease.gang.hidden));
+  JoinedGang gang = TRY(joined(rank, lease, await_go));
+  tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
+  tp::RankAttention* const attention = TRY(rank.attention(*kernel, shard, lease));
   const double together = TRY(verify_together(whole, shard, *kernel, *attention, control));
   row.error_vs_reference = std::max(alone.worst, together);
   row.parts.front().error_vs_reference = row.error_vs_reference;
   row.verify_s = seconds_since(start) - row.prepare_s;
-  const auto steps = host_steps(device, *kernel, *attention, control);
+  const auto steps = TRY(rank.steps(*kernel));
   TRY(time_rank(*steps, lease, control, row));
   derive_figures(kernels::work(shard), ceilings, row);
   return {};
 }
 
-Result<void> run_collective(const Lease& lease, const AwaitGo& await_go, Row& row) {
-  JoinedGang gang = TRY(join_gang(lease, "", await_go));
-  tp::MeshGroup group(gang.mesh, all_ranks(lease.gang.size));
-  const std::string& name = lease.point.kernel;
+Result<void> run_collective(RankDevice& rank, const Lease& lease, const AwaitGo& await_go,
+                            Row& row) {
+  JoinedGang gang = TRY(joined(rank, lease, await_go));
+  tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
   const std::int64_t bytes = lease.point.message_bytes;
-  const auto steps = TRY(collective_steps(name, bytes, group));
+  const CollectiveMessage message(lease.point.kernel, bytes, lease.gang.rank, lease.gang.size);
+  const auto steps = TRY(rank.steps(message));
   row.error_vs_reference = 0;
-  const TimedStep timed = TRY(time_until_steady(*steps, Step::collective, lease, group));
+  const TimedStep timed = TRY(time_until_steady(*steps, Step::collective, lease, control));
   note_times(timed, row);
   RankPart& part = row.parts.front();
   part.time_us = part.collective_us = quantile(timed.own_us, 0.5);
   row.algbw_gbps = static_cast<double>(bytes) / *row.time_us * 1e-3;
-  row.busbw_gbps = *row.algbw_gbps * bus_factor(name, lease.gang.size);
+  row.busbw_gbps = *row.algbw_gbps * message.bus_factor();
   return {};
+}
+
+Result<void> run_on(RankDevice& rank, Device& device, const Ceilings& ceilings, const Lease& lease,
+                    const AwaitGo& await_go, Row& row) {
+  row.transport = rank.transport();
+  if (lease.point.message_bytes > 0) return run_collective(rank, lease, await_go, row);
+  return run_attention(device, rank, ceilings, lease, await_go, row);
+}
+
+Result<std::unique_ptr<RankDevice>> rank_device(Device& device) {
+  if (device.info().backend == kernels::Backend::cuda) return cuda_rank_device(device);
+  return host_rank_device(device);
 }
 
 }  // namespace
@@ -147,10 +162,9 @@ Row run_rank(Device& device, const Ceilings& ceilings, const Lease& lease,
              const AwaitGo& await_go) {
   const auto start = Clock::now();
   Row row = started_row(lease);
-  const bool moves_messages = lease.point.message_bytes > 0;
-  const Result<void> outcome = moves_messages
-                                   ? run_collective(lease, await_go, row)
-                                   : run_attention(device, ceilings, lease, await_go, row);
+  auto rank = rank_device(device);
+  const Result<void> outcome =
+      rank ? run_on(*rank.value(), device, ceilings, lease, await_go, row) : rank.error();
   if (outcome) {
     row.status = Status::ok;
   } else {

@@ -92,6 +92,8 @@ Task<> Supervisor::work() {
   log_line(LogLevel::info, "agent", "device ready",
            log_field("name", options_.agent.name) + log_field("backend", options_.agent.backend) +
                log_field("device", options_.agent.device));
+  // A cancellation that comes now must not throw us past the join.
+  co_await net::this_coro::throw_if_cancelled(false);
   Nursery nursery(executor_);
   nursery.start("", measurer_.run(), Nursery::OnEnd::others_end);
   nursery.start("", stay_connected(), Nursery::OnEnd::others_end);

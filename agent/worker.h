@@ -69,13 +69,10 @@ int take_stdout();
 /// Fails: io (the other end is gone).
 Result<void> write_line(int fd, const std::string& text);
 
-/// Serves leases from `in_fd`, empty lines skipped, rows to `out_fd`, until the input ends.
-/// `usage` when a line is no lease (says which line on stderr).  An exception of `run` becomes a
-/// failed row; `failed` after an answer that says that the worker ends.
-ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run);
-/// A rank of a gang is run by `run_rank`.  Serves leases from `in_fd`, empty lines skipped, rows to
-/// `out_fd`, until the input ends. `usage` when a line is no lease (says which line on stderr).  An
-/// exception of `run` becomes a failed row.
+/// Serves leases from `in_fd`, empty lines skipped, rows to `out_fd`, until the input ends.  A rank
+/// of a gang is run by `run_rank`.  `usage` when a line is no lease (says which line on stderr). An
+/// exception of either becomes a failed row; `failed` after an answer that says that the worker
+/// ends.
 ExitCode serve_leases(int in_fd, int out_fd, const RunLease& run, const RunRank& run_rank = {});
 
 /// How the worker program is started.

@@ -3,16 +3,30 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/gang_table.h"
 #include "coordinator/erosion.h"
 
 namespace headsplit::cli {
 
+namespace {
+
+/// Rows of attention: collectives alone have nothing that erodes.
+std::vector<Row> attention_rows(std::vector<Row> rows) {
+  std::erase_if(rows, [](const Row& row) { return row.message_bytes > 0; });
+  return rows;
+}
+
+}  // namespace
+
 ExitCode print_result(const std::vector<Row>& rows, bool json) {
-  const auto cells = coordinator::erosion(rows);
+  const auto cells = coordinator::erosion(attention_rows(rows));
   if (json) {
     std::printf("%s\n", json_text(cells).c_str());
   } else {
-    std::printf("%s", coordinator::erosion_text(cells).c_str());
+    if (!cells.empty()) std::printf("%s", coordinator::erosion_text(cells).c_str());
+    for (const std::string& table : {gang_table(rows), collective_table(rows)}) {
+      if (!table.empty()) std::printf("\n%s", table.c_str());
+    }
   }
   for (const std::string& note : coordinator::erosion_notes(cells)) {
     std::fprintf(stderr, "%s\n", note.c_str());

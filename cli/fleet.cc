@@ -80,6 +80,9 @@ Result<ChildProcess> Fleet::start_agent(int index) const {
   ChildOptions child{.argv = {sibling_program("headsplit-agent"), "--coordinator", server_.url,
                               "--backend", options_.backend, "--device", str(index)},
                      .stderr_file = options_.log_file};
+  if (options_.threads_an_agent > 0) {
+    child.argv.insert(child.argv.end(), {"--threads", str(options_.threads_an_agent)});
+  }
   return ChildProcess::start(child);
 }
 

@@ -14,6 +14,7 @@ struct FleetOptions {
   std::string database;
   std::string backend = "auto";  ///< auto | cuda | cpu
   int agents = 0;                ///< 0 = one a GPU, or one CPU agent
+  int threads_an_agent = 0;      ///< processors of a CPU agent; 0 = all
   std::string log_file;          ///< what the children write to stderr
 };
 

@@ -10,6 +10,7 @@
 
 #include "cli/erosion_table.h"
 #include "cli/fleet.h"
+#include "cli/gpu_count.h"
 #include "cli/sweep_client.h"
 #include "coordinator/plan.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kAgentsMax = 1024;
 constexpr auto kAgentsStartLimit = std::chrono::seconds(60);
 
 struct Options {
@@ -94,6 +96,19 @@ Result<ExitCode> run_on(Fleet& fleet, const coordinator::Sweep& sweep, const Opt
   return print_result(rows, options.json);
 }
 
+/// Real ranks need an agent each: on the CPU as many as the largest layout has, which then share
+/// the processors.
+void size_fleet(const coordinator::Sweep& sweep, FleetOptions& fleet) {
+  const bool real = std::ranges::find(sweep.ranks, Ranks::real) != sweep.ranks.end();
+  const bool on_cpu = fleet.backend == "cpu" || visible_gpu_count() == 0;
+  if (!real || !on_cpu) return;
+  for (const Layout& layout : sweep.layouts) {
+    if (fleet.agents < layout.ranks()) fleet.agents = std::min(layout.ranks(), kAgentsMax);
+  }
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  fleet.threads_an_agent = std::max(1, processors / std::max(1, fleet.agents));
+}
+
 Result<ExitCode> run(Options options) {
   coordinator::Sweep sweep = TRY(coordinator::read_sweep(options.sweep_file));
   if (!options.name.empty()) sweep.name = options.name;
@@ -110,6 +125,7 @@ Result<ExitCode> run(Options options) {
     return fail(ErrorKind::config, options.fleet.database, ": there is no folder ",
                 folder.string());
   }
+  size_fleet(sweep, options.fleet);
   catch_interrupts();
   Fleet fleet = TRY(Fleet::start(options.fleet));
   auto code = run_on(fleet, sweep, options);
@@ -136,8 +152,8 @@ void add_run(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
       ->capture_default_str();
   verb->add_option("--agents", options->fleet.agents,
-                   "Agents to start (default: one a GPU, or one on the CPU)")
-      ->check(CLI::Range(1, 1024));
+                   "Agents to start (default: one a GPU; on the CPU one, or one a rank of a gang)")
+      ->check(CLI::Range(1, kAgentsMax));
   verb->add_option("--name", options->name, "Another name for the sweep: measures it afresh");
   verb->add_option("--out", options->out, "Folder for the rows as JSON lines");
   verb->add_flag("--json", options->json, "The table as JSON on stdout");

@@ -107,6 +107,8 @@ Task<> AgentSession::run(HttpRequest upgrade) {
   if (!text) co_return text.error();
   Result<Hello> hello = hello_from(text.value());
   if (!hello) co_return co_await refuse(hello.error());
+  // A cancellation that comes now must not throw us past the join.
+  co_await net::this_coro::throw_if_cancelled(false);
   const Result<std::int64_t> joined = service_.join(std::move(hello).value(), *this);
   if (!joined) co_return co_await refuse(joined.error());
   session_ = joined.value();

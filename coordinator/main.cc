@@ -20,6 +20,10 @@ void add_options(CLI::App& app, CoordinatorOptions& options) {
                  "After this much silence an agent counts as lost")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--gang-patience-s", options.gang_patience_s,
+                 "A gang waits so long for more agents to connect, then its point is skipped")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--metrics-series-max", options.metrics_series_max,
                  "Most series that a scrape of /metrics gets; what is beyond is counted")
       ->check(CLI::Range(100, 1'000'000))

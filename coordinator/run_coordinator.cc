@@ -86,6 +86,7 @@ Result<Ending> run(const CoordinatorOptions& options) {
   Service service(context.get_executor(), *store,
                   ServiceSettings{.heartbeat_s = options.heartbeat_s,
                                   .silence_limit_s = options.silence_limit_s,
+                                  .gang_patience_s = options.gang_patience_s,
                                   .metrics_series_max = options.metrics_series_max});
   std::vector<StoredSweep> sweeps = TRY(store->restore());
   TRY(recall_rows(options.database, sweeps, service));

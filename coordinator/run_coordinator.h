@@ -14,6 +14,7 @@ struct CoordinatorOptions {
   std::string token_file;
   double heartbeat_s = 1;
   double silence_limit_s = 10;
+  double gang_patience_s = 30;
   std::size_t metrics_series_max = kMetricsSeriesMax;
 };
 

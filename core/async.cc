@@ -98,14 +98,14 @@ void Nursery::cancel() { state_->cancel(); }
 
 Task<> Nursery::join() {
   const std::shared_ptr<State> state = state_;
-  const bool throwing = co_await net::this_coro::throw_if_cancelled();
   co_await net::this_coro::throw_if_cancelled(false);
   while (!state->children.empty()) {
-    co_await state->emptied.async_receive(net::as_tuple(net::use_awaitable));
+    // Before the wait, too: who was cancelled a moment ago is not told a second time.
     const net::cancellation_state asked = co_await net::this_coro::cancellation_state;
-    if (asked.cancelled() != net::cancellation_type::none && !state->children.empty()) cancel();
+    if (asked.cancelled() != net::cancellation_type::none) state->cancel();
+    co_await state->emptied.async_receive(net::as_tuple(net::use_awaitable));
   }
-  co_await net::this_coro::throw_if_cancelled(throwing);
+  co_await net::this_coro::throw_if_cancelled(true);
   if (state->first_error) co_return *state->first_error;
   co_return Result<>();
 }

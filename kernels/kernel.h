@@ -41,8 +41,9 @@ struct OutputRow {
 
 /// What a launch writes, where the kernel's device has it.
 struct OutputView {
-  const float* values = nullptr;  ///< [rows, d_latent]
-  const float* lse = nullptr;     ///< [rows], natural logarithm
+  const float* values = nullptr;               ///< [rows, d_latent] fp32; or null, and
+  const std::uint16_t* values_bf16 = nullptr;  ///< the same in bf16
+  const float* lse = nullptr;                  ///< [rows], natural logarithm
 };
 
 /// A kernel bound to one problem: random inputs made, outputs and workspaces allocated.

@@ -63,7 +63,7 @@ class MlaDenseCpu final : public BoundKernel {
   }
 
   std::optional<OutputView> output() const override {
-    return OutputView{buffers_.output.get(), buffers_.lse.get()};
+    return OutputView{.values = buffers_.output.get(), .lse = buffers_.lse.get()};
   }
 
  private:

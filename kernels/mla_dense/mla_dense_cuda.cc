@@ -102,7 +102,7 @@ class MlaDenseCuda final : public BoundKernel {
   }
 
   std::optional<OutputView> output() const override {
-    return OutputView{buffers_.output.data(), buffers_.lse.data()};
+    return OutputView{.values_bf16 = buffers_.output.data(), .lse = buffers_.lse.data()};
   }
 
  private:

@@ -89,10 +89,17 @@ TEST(Plan, GivesEveryPointItsOwnId) {
   EXPECT_EQ(ids.size(), 20u);
 }
 
-TEST(Plan, RefusesRealRanksInThisBuild) {
-  const auto plan = make_plan(sweep_from_yaml("name: a\nranks: real", "s.yaml").value(), {});
-  EXPECT_EQ(plan.error().message,
-            "a: ranks: real: this build runs emulated ranks only; legal: emulated");
+TEST(Plan, PutsRealRanksBesideEmulatedOnes) {
+  const auto plan =
+      make_plan(sweep_from_yaml("name: a\nranks: [emulated, real]\ntp: [1, 2]", "s.yaml").value(),
+                {})
+          .value();
+  ASSERT_EQ(plan.points.size(), 4u);
+  EXPECT_EQ(plan.points[2].point.ranks, Ranks::emulated);
+  EXPECT_EQ(plan.points[3].point.ranks, Ranks::real);
+  EXPECT_EQ(plan.points[2].point.layout, plan.points[3].point.layout);
+  EXPECT_NE(plan.points[2].id, plan.points[3].id);
+  EXPECT_EQ(plan.hidden, 7168);
 }
 
 TEST(Plan, RefusesToBeEmpty) {

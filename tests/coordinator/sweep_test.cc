@@ -36,7 +36,7 @@ seed: 18446744073709551615
             R"({"tp":1,"dp":1,"cp":8},{"tp":4,"dp":2,"cp":1}])");
   EXPECT_EQ(json_text(sweep.axes),
             R"({"batch":[1,16],"query_tokens":[1,2],"context":[1024,65536,1048576],)"
-            R"("kv_dtype":["bf16","fp8"],"lengths":["equal"],"l2":["cold"]})");
+            R"("kv_dtype":["bf16","fp8"],"lengths":["equal"],"l2":["cold"],"message_bytes":[0]})");
   EXPECT_EQ(sweep.exclude.size(), 2u);
   EXPECT_EQ(sweep.measure.repeats, 3);
   EXPECT_EQ(sweep.measure.max_noise, 0.02);
@@ -131,10 +131,21 @@ INSTANTIATE_TEST_SUITE_P(
                  "s.yaml:3:1: a second document; a file holds one"},
         BadSweep{"NotAMap", "- tp\n",
                  "s.yaml:1:1: expected a map of keys, got a list; legal keys: name, model, "
-                 "kernels, layouts, tp, ranks, axes, exclude, measure, limits, seed"},
+                 "kernels, layouts, tp, ranks, gang, axes, exclude, measure, limits, seed"},
         BadSweep{"UnknownKey", "tp: 1\naxes:\n  bach: 4\n",
                  "s.yaml:3:3: axes: unknown key 'bach'; did you mean 'batch'? Legal: batch, "
-                 "query_tokens, context, kv_dtype, lengths, l2"},
+                 "query_tokens, context, kv_dtype, lengths, l2, message_bytes"},
+        BadSweep{"UnknownPlacement", "ranks: real\ngang: {placement: near}",
+                 "s.yaml:2:19: gang.placement: 'near' is not one of: pack, spread, listed"},
+        BadSweep{"ListedWithoutAList", "ranks: real\ngang: {placement: listed}",
+                 "s.yaml:2:7: gang: placement listed needs 'agents': names, by rank"},
+        BadSweep{"CollectiveWithoutAGang", "kernels: all_reduce\naxes: {message_bytes: 1K}",
+                 "s.yaml:1:10: kernels: all_reduce needs ranks: real: it runs on a whole gang"},
+        BadSweep{"CollectiveWithoutASize", "kernels: all_reduce\nranks: real\naxes: {batch: 1}",
+                 "s.yaml:3:7: axes: all_reduce needs axes.message_bytes, such as [1K, 1M]"},
+        BadSweep{"MessageOfAttention", "axes: {message_bytes: 1K}",
+                 "s.yaml:1:23: axes.message_bytes: is of collectives only: all_reduce, all_gather, "
+                 "reduce_scatter, all_to_all"},
         BadSweep{"KeyTwice", "tp: 1\ntp: 2\n", "s.yaml:2:1: key 'tp' is given twice"},
         BadSweep{"Zero", "axes: {batch: [1, 0]}",
                  "s.yaml:1:19: axes.batch[1]: '0' is out of range; legal: a whole number from 1 "
@@ -169,9 +180,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "s.yaml:1:11: layouts[0]: layout tp2xdp65536 has more than 65536 ranks"},
         BadSweep{"Choice", "axes: {kv_dtype: fp16}",
                  "s.yaml:1:18: axes.kv_dtype: 'fp16' is not one of: bf16, fp8"},
-        BadSweep{"Kernel", "kernels: mla_dens",
-                 "s.yaml:1:10: kernels: unknown kernel 'mla_dens'; did you mean 'mla_dense'? "
-                 "Legal: mla_dense, plugin:FILE"},
+        BadSweep{
+            "Kernel", "kernels: mla_dens",
+            "s.yaml:1:10: kernels: unknown kernel 'mla_dens'; did you mean 'mla_dense'? "
+            "Legal: mla_dense, all_reduce, all_gather, reduce_scatter, all_to_all, plugin:FILE"},
         BadSweep{"Boolean", "measure: {counters: maybe}",
                  "s.yaml:1:21: measure.counters: 'maybe'; legal: true, false, detail"},
         BadSweep{"DetailOfAGang", "ranks: real\nmeasure: {counters: detail}",
@@ -198,6 +210,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadSweep{"Seed", "seed: -1",
                  "s.yaml:1:7: seed: '-1'; legal: a whole number from 0 to 2^64 - 1"}),
     [](const auto& tested) { return tested.param.what; });
+
+TEST(Sweep, OfGangsComesBackEqualAndOthersKeepTheirIds) {
+  const Sweep gangs = sweep_of(
+      "name: a\nranks: [emulated, real]\ngang: {placement: listed, agents: [x, y], merge: "
+      "gather_scatter, pages: blocked}\ntp: 2");
+  EXPECT_EQ(sweep_of(sweep_content(gangs)), gangs);
+  EXPECT_EQ(sweep_of(json_text(gangs)), gangs);
+  const std::string content = sweep_content(sweep_of("name: a\ntp: 2"));
+  EXPECT_EQ(content.find("gang"), std::string::npos) << content;
+  EXPECT_EQ(content.find("message"), std::string::npos) << content;
+  EXPECT_NE(content.find("\"ranks\":\"emulated\""), std::string::npos) << content;
+}
 
 TEST(Sweep, NamesTheNearestModel) {
   const std::string message = error_of("tp: 1\nmodel: deepseek-v33\n");

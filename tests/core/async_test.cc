@@ -166,6 +166,22 @@ TEST(Nursery, OfACancelledOwnerEndsItsChildrenFirst) {
   EXPECT_TRUE(child);
 }
 
+/// Is cancelled before it has a child, and goes on regardless.
+Task<> deaf_owner(bool& child) {
+  co_await net::this_coro::throw_if_cancelled(false);
+  Nursery nursery(co_await net::this_coro::executor);
+  net::awaitable<void> sleeping = sleep_for(kLong);
+  co_await within(kLong, std::move(sleeping));
+  nursery.start("child", wait_and_tell(kLong, child));
+  co_return co_await nursery.join();
+}
+
+TEST(Nursery, StartedByAnOwnerThatIsCancelledAlreadyEndsAtOnce) {
+  bool child = true;  // it never starts, so it cannot tell
+  const auto outcome = run(within(kShort, deaf_owner(child)));
+  EXPECT_EQ(outcome.value().error().kind, ErrorKind::timeout);
+}
+
 TEST(Nursery, LeavesNothingBehindWhenTheEventLoopIsTornDown) {
   bool child = false;
   {

@@ -69,13 +69,14 @@ Result<void> MeshGroup::reduce(const std::vector<std::span<const std::uint16_t>>
     incoming.push_back({members_[size_t(other)], std::as_writable_bytes(part)});
   }
   TRY(mesh_.exchange(outgoing, incoming));
-  for (size_t i = 0; i < out.size(); ++i) {
-    float sum = 0;
-    for (int other = 0; other < size(); ++other) {
-      sum += kernels::bf16_value(received_[size_t(other) * out.size() + i]);
-    }
-    out[i] = kernels::bf16_bits(sum);
+  // Rank by rank over whole parts: loops that become vectors.
+  sums_.assign(out.size(), 0.0f);
+  for (int other = 0; other < size(); ++other) {
+    const std::uint16_t* part = received_.data() + size_t(other) * out.size();
+    for (size_t i = 0; i < out.size(); ++i) sums_[i] += kernels::bf16_value(part[i]);
   }
+  std::transform(sums_.begin(), sums_.end(), out.begin(),
+                 [](float sum) { return kernels::bf16_bits(sum); });
   return {};
 }
 

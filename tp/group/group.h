@@ -71,6 +71,7 @@ class MeshGroup final : public Group {
   std::vector<int> members_;
   int rank_ = 0;
   std::vector<std::uint16_t> received_;  ///< of a reduction
+  std::vector<float> sums_;
 };
 
 /// Members of the groups that a layout's rank belongs to (rank_place): the ranks that share its

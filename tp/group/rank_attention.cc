@@ -106,20 +106,7 @@ class HostRankAttention final : public RankAttention {
     std::vector<std::uint16_t> all(projected_.size() * ranks);
     TRY(groups_.requests->all_gather(projected_.data(), all.data(),
                                      std::int64_t(projected_.size() * sizeof(std::uint16_t))));
-    double worst = 0;
-    for (size_t i = 0; i < projected_.size(); ++i) {
-      double sum = 0;
-      double size = 0;
-      for (size_t rank = 0; rank < ranks; ++rank) {
-        const double value = bf16_value(all[rank * projected_.size() + i]);
-        sum += value;
-        size += std::abs(value);
-      }
-      // Each of at most `ranks` sums rounds to bf16 once: half a unit of 2^-8 of what it adds.
-      const double allowed = size * static_cast<double>(ranks) / 256 + 1e-30;
-      worst = std::max(worst, std::abs(bf16_value(reduced_[i]) - sum) / allowed);
-    }
-    return worst;
+    return worst_sum(all, reduced_, ranks);
   }
 
  private:
@@ -232,6 +219,29 @@ class HostRankAttention final : public RankAttention {
 
 }  // namespace
 
+double worst_sum(std::span<const std::uint16_t> inputs, std::span<const std::uint16_t> sums,
+                 std::size_t ranks) {
+  double worst = 0;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    double sum = 0;
+    double size = 0;
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      const double value = bf16_value(inputs[rank * sums.size() + i]);
+      sum += value;
+      size += std::abs(value);
+    }
+    // Each of at most `ranks` sums rounds to bf16 once: half a unit of 2^-8 of what it adds.
+    const double allowed = size * static_cast<double>(ranks) / 256 + 1e-30;
+    const double error = std::abs(bf16_value(sums[i]) - sum) / allowed;
+    if (!(error <= worst)) worst = error;  // NaN stays
+  }
+  return worst;
+}
+
+Error no_output() {
+  return fail(ErrorKind::config, "this kernel does not show its output, so ranks cannot merge it");
+}
+
 MergedRows merged_rows(const Problem& shard, int cp, int cp_index) {
   MergedRows merged{.rows = shard.rows()};
   merged.rows_a_rank = (merged.rows + cp - 1) / cp;
@@ -245,10 +255,7 @@ Result<std::unique_ptr<RankAttention>> host_rank_attention(const kernels::BoundK
                                                            const RankGroups& groups, Merge merge,
                                                            int hidden) {
   const auto output = kernel.output();
-  if (!output) {
-    return fail(ErrorKind::config,
-                "this kernel does not show its output, so ranks cannot merge it");
-  }
+  if (!output || output->values == nullptr) return no_output();
   return std::make_unique<HostRankAttention>(*output, shard, groups, merge, hidden);
 }
 

@@ -21,6 +21,14 @@ struct MergedRows {
 };
 MergedRows merged_rows(const kernels::Problem& shard, int cp, int cp_index);
 
+/// Largest difference of sums from the exact sums of their inputs, in units of what bf16 loses when
+/// each of the sums is rounded.  inputs: [ranks, count] bf16; sums: [count] bf16.
+double worst_sum(std::span<const std::uint16_t> inputs, std::span<const std::uint16_t> sums,
+                 std::size_t ranks);
+
+/// A kernel that has no output to show cannot be one of a gang.
+Error no_output();
+
 /// What the ranks of one layout communicate for one layer: the queries gathered and the partial
 /// outputs merged among those that share a context, the output projection summed up among all that
 /// share requests.  A rank's attention is its kernel's launch before.

@@ -12,6 +12,7 @@
 #include "cli/predict.h"
 #include "cli/preflight.h"
 #include "cli/report.h"
+#include "cli/reproduce.h"
 #include "cli/run.h"
 #include "cli/status.h"
 #include "cli/submit.h"
@@ -25,9 +26,10 @@ using namespace headsplit;
 
 /// Every verb adds itself; the order is that of `--help`.
 constexpr std::array kVerbs = {
-    cli::add_run,     cli::add_plan,    cli::add_submit,    cli::add_status, cli::add_watch,
-    cli::add_export,  cli::add_predict, cli::add_crossover, cli::add_advise, cli::add_report,
-    cli::add_compare, cli::add_verdict, cli::add_preflight, cli::add_manual, cli::add_completion};
+    cli::add_run,       cli::add_plan,      cli::add_submit,  cli::add_status,
+    cli::add_watch,     cli::add_export,    cli::add_predict, cli::add_crossover,
+    cli::add_advise,    cli::add_report,    cli::add_compare, cli::add_verdict,
+    cli::add_reproduce, cli::add_preflight, cli::add_manual,  cli::add_completion};
 
 }  // namespace
 

@@ -145,6 +145,8 @@ class StoreReader {
   /// Rows in plan order, sweep after sweep, `resumed` set on those of an earlier run.
   Result<std::vector<Row>> rows(const RowFilter& filter);
   Result<std::vector<SweepSummary>> sweeps();
+  /// The sweep as JSON text, as its plan holds it; none when there is no such plan id.
+  Result<std::optional<std::string>> content(const std::string& sweep);
   /// sweep: plan id.  In plan order.
   Result<std::vector<PointSummary>> points(const std::string& sweep);
 

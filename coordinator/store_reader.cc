@@ -102,6 +102,14 @@ Result<std::vector<SweepSummary>> StoreReader::sweeps() {
   return sweeps;
 }
 
+Result<std::optional<std::string>> StoreReader::content(const std::string& sweep) {
+  Statement select =
+      TRY(connection_->database().prepare("SELECT content FROM sweeps WHERE id = ?1"));
+  TRY(select.start(sweep));
+  if (!TRY(select.next())) return std::optional<std::string>();
+  return std::optional<std::string>(select.text(0));
+}
+
 Result<std::vector<PointSummary>> StoreReader::points(const std::string& sweep) {
   Statement select = TRY(connection_->database().prepare(kPoints));
   TRY(select.start(sweep));

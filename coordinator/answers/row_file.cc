@@ -9,10 +9,6 @@
 namespace headsplit::coordinator {
 namespace {
 
-bool is_json_lines(const std::string& path) {
-  return path.ends_with(".jsonl") || path.ends_with(".ndjson");
-}
-
 Result<std::vector<Row>> rows_of_lines(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(ErrorKind::config, path, ": cannot be read");
@@ -29,27 +25,22 @@ Result<std::vector<Row>> rows_of_lines(const std::string& path) {
   return rows;
 }
 
-Result<std::vector<Row>> rows_of_database(const std::string& path) {
-  auto reader = StoreReader::open(path);
-  if (!reader) return Error{ErrorKind::config, reader.error().message};
-  return reader.value()->rows({});
+/// Those of one sweep, by its name in the rows.
+Result<std::vector<Row>> of_sweep(std::vector<Row> rows, const std::string& path,
+                                  const std::string& sweep) {
+  std::set<std::string> names;
+  for (const Row& row : rows) names.insert(row.sweep);
+  std::erase_if(rows, [&](const Row& row) { return row.sweep != sweep; });
+  if (!rows.empty()) return rows;
+  return fail(ErrorKind::config, path, ": no sweep '", sweep,
+              "'; there are: ", joined({names.begin(), names.end()}));
 }
 
-}  // namespace
-
-Result<std::vector<Row>> read_row_file(const std::string& path, const std::string& sweep) {
-  if (is_json_lines(path) || sweep.empty()) {
-    std::vector<Row> rows = TRY(is_json_lines(path) ? rows_of_lines(path) : rows_of_database(path));
-    if (sweep.empty()) return rows;
-    std::set<std::string> names;
-    for (const Row& row : rows) names.insert(row.sweep);
-    std::erase_if(rows, [&](const Row& row) { return row.sweep != sweep; });
-    if (!rows.empty()) return rows;
-    return fail(ErrorKind::config, path, ": no sweep '", sweep,
-                "'; there are: ", joined({names.begin(), names.end()}));
-  }
+Result<std::vector<Row>> rows_of_database(const std::string& path, const std::string& sweep) {
   auto reader = StoreReader::open(path);
+  // A database that cannot be read is bad input here, whatever it is to its own coordinator.
   if (!reader) return Error{ErrorKind::config, reader.error().message};
+  if (sweep.empty()) return reader.value()->rows({});
   std::vector<std::string> names;
   for (const SweepSummary& summary : TRY(reader.value()->sweeps())) {
     if (summary.name == sweep || summary.id == sweep) {
@@ -58,6 +49,19 @@ Result<std::vector<Row>> read_row_file(const std::string& path, const std::strin
     names.push_back(summary.name);
   }
   return fail(ErrorKind::config, path, ": no sweep '", sweep, "'; there are: ", joined(names));
+}
+
+}  // namespace
+
+bool is_database(const std::string& path) {
+  return !path.ends_with(".jsonl") && !path.ends_with(".ndjson");
+}
+
+Result<std::vector<Row>> read_row_file(const std::string& path, const std::string& sweep) {
+  if (is_database(path)) return rows_of_database(path, sweep);
+  std::vector<Row> rows = TRY(rows_of_lines(path));
+  if (sweep.empty()) return rows;
+  return of_sweep(std::move(rows), path, sweep);
 }
 
 }  // namespace headsplit::coordinator

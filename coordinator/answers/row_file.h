@@ -12,4 +12,7 @@ namespace headsplit::coordinator {
 /// Fails: config (cannot be read, a line is not a row: names file and line; no such sweep).
 Result<std::vector<Row>> read_row_file(const std::string& path, const std::string& sweep = "");
 
+/// Whether read_row_file takes a path for a database; else for JSON lines (.jsonl, .ndjson).
+bool is_database(const std::string& path);
+
 }  // namespace headsplit::coordinator

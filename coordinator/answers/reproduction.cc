@@ -55,13 +55,14 @@ Sweep narrowed(Sweep sweep, const Row& row) {
   sweep.name = "reproduce-" + row.point_id;
   sweep.kernels = {row.kernel};
   sweep.layouts = {Layout{row.tp, row.dp, row.cp}};
-  sweep.ranks = row.ranks;
+  sweep.ranks = {row.ranks};
   sweep.axes.batch = {row.batch};
   sweep.axes.query_tokens = {row.query_tokens};
   sweep.axes.context = {row.context};
   sweep.axes.kv_dtype = {row.kv_dtype};
   sweep.axes.lengths = {row.lengths};
   sweep.axes.l2 = {row.l2};
+  sweep.axes.message_bytes = {row.message_bytes};
   sweep.exclude.clear();
   sweep.measure.repeats = row.repeat + 1;
   sweep.seed = row.seed;

@@ -90,6 +90,8 @@ Result<Sweep> sweep_of(const Row& row) {
   Sweep sweep = TRY(sweep_from_yaml(
       "name: a\nmodel: " + json::serialize(json::value(row.model)) + "\n", "row " + row.point_id));
   sweep.measure.counters = row.counters_reason != kCountersNotAskedFor;
+  sweep.gang.pages = row.pages;
+  sweep.gang.merge = row.merge;
   return sweep;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/stats.h"
+
 namespace headsplit::agent {
 namespace {
 
@@ -40,6 +42,16 @@ void derive_roofline(const kernels::Work& work, const Ceilings& ceilings, double
 }
 
 }  // namespace
+
+void summarise_samples(Row& row) {
+  const Summary summary = summarise(row.samples_us);
+  row.time_us = summary.median;
+  row.time_p10_us = summary.p10;
+  row.time_p90_us = summary.p90;
+  row.time_noise = summary.noise;
+  row.time_ci_low_us = summary.ci_low;
+  row.time_ci_high_us = summary.ci_high;
+}
 
 void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Row& row) {
   row.flops = work.flops;

@@ -6,6 +6,9 @@
 
 namespace headsplit::agent {
 
+/// The row's times from its samples: median, quantiles, noise, interval of the median.
+void summarise_samples(Row& row);
+
 /// Fills a timed row with what follows from its time, its work and the device's ceilings: rates,
 /// intensity by formula and by counters, roofline fraction and limiter.
 ///   roofline fraction = max(flops / matmul ceiling, HBM bytes / read ceiling) / time

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "agent/derive_figures.h"
 #include "agent/stopping.h"
 #include "core/stats.h"
 
@@ -82,13 +83,7 @@ void note_times(const TimedStep& timed, Row& row) {
   row.samples_us = timed.slowest_us;
   row.sampling_s = timed.spent_us * 1e-6;
   row.stop_reason = timed.stop_reason;
-  const Summary summary = summarise(row.samples_us);
-  row.time_us = summary.median;
-  row.time_p10_us = summary.p10;
-  row.time_p90_us = summary.p90;
-  row.time_noise = summary.noise;
-  row.time_ci_low_us = summary.ci_low;
-  row.time_ci_high_us = summary.ci_high;
+  summarise_samples(row);
   row.kernel_s = std::accumulate(timed.own_us.begin(), timed.own_us.end(), 0.0) * 1e-6;
 }
 

@@ -176,17 +176,6 @@ Result<void> sample(Device& device, BoundKernel& kernel, const Lease& lease, Row
   return {};
 }
 
-void summarise_samples(Row& row) {
-  const Summary summary = summarise(row.samples_us);
-  row.time_us = summary.median;
-  row.time_p10_us = summary.p10;
-  row.time_p90_us = summary.p90;
-  row.time_noise = summary.noise;
-  row.time_ci_low_us = summary.ci_low;
-  row.time_ci_high_us = summary.ci_high;
-  row.kernel_s = std::accumulate(row.samples_us.begin(), row.samples_us.end(), 0.0) * 1e-6;
-}
-
 Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
   row.measure_mode = lease.measure.mode;
   if (lease.measure.mode == MeasureMode::sustained) TRY(settle_clocks(device, kernel));
@@ -194,6 +183,7 @@ Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease
   TRY(sample(device, kernel, lease, row));
   row.sampling_s = watch.seconds();
   summarise_samples(row);
+  row.kernel_s = std::accumulate(row.samples_us.begin(), row.samples_us.end(), 0.0) * 1e-6;
   return {};
 }
 

@@ -13,7 +13,7 @@
 #include "agent/ceilings.h"
 #include "agent/device_cuda.h"
 #include "bench/mla_dense_claims.h"
-#include "bench/peer_times.h"
+#include "coordinator/answers/reference_table.h"
 #include "core/version.h"
 #include "tp/config_files.h"
 
@@ -46,10 +46,11 @@ void print_row(const Compared& row) {
 
 Result<std::vector<Compared>> compare(agent::Device& device, const Options& options,
                                       const Ceilings& ceilings) {
-  const auto peers = TRY(read_peer_times(options.peers));
+  const auto peers = TRY(coordinator::read_reference_table(options.peers)).times;
   std::vector<Compared> rows;
   for (std::size_t i = 0; i < peers.size(); i += std::size_t(options.every)) {
-    const PeerTime& peer = peers[i];
+    const coordinator::ReferenceTime& peer = peers[i];
+    if (peer.kv_dtype != KvDtype::bf16) continue;
     Compared row{.result = TRY(measure_mla_dense(
                      device, {peer.batch, peer.query_tokens, peer.local_heads, peer.context})),
                  .peer_us = peer.time_us};
@@ -57,6 +58,7 @@ Result<std::vector<Compared>> compare(agent::Device& device, const Options& opti
     print_row(row);
     rows.push_back(std::move(row));
   }
+  if (rows.empty()) return fail(ErrorKind::config, options.peers, ": no rows of a bf16 cache");
   return rows;
 }
 

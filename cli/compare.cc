@@ -1,10 +1,9 @@
 #include "cli/compare.h"
 
 #include <charconv>
-#include <fstream>
-#include <iostream>
 #include <memory>
 
+#include "cli/write_out.h"
 #include "coordinator/answers/comparison.h"
 #include "coordinator/answers/row_file.h"
 
@@ -92,18 +91,6 @@ std::string text_of(const Comparison& comparison, Format format) {
     case Format::md: return coordinator::comparison_markdown(comparison);
     case Format::junit: return coordinator::comparison_junit(comparison);
   }
-  return {};
-}
-
-Result<void> write_out(const std::string& path, const std::string& text) {
-  if (path.empty() || path == "-") {
-    std::cout << text << std::flush;
-    if (!std::cout) return fail(ErrorKind::io, "stdout: cannot be written");
-    return {};
-  }
-  std::ofstream file(path, std::ios::binary);
-  file << text << std::flush;
-  if (!file) return fail(ErrorKind::io, path, ": cannot be written");
   return {};
 }
 

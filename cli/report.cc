@@ -1,11 +1,10 @@
 #include "cli/report.h"
 
-#include <fstream>
-#include <iostream>
 #include <memory>
 #include <sstream>
 
 #include "cli/report_markdown.h"
+#include "cli/write_out.h"
 #include "coordinator/erosion.h"
 #include "coordinator/export.h"
 #include "coordinator/store.h"
@@ -86,18 +85,6 @@ Result<Format> format_of(const Options& options) {
   if (dot == std::string::npos) return Format::html;
   const auto by_ending = enum_from_name<Format>(options.out.substr(dot + 1));
   return by_ending ? *by_ending : Format::html;
-}
-
-Result<void> write_out(const std::string& path, const std::string& text) {
-  if (path.empty() || path == "-") {
-    std::cout << text << std::flush;
-    if (!std::cout) return fail(ErrorKind::io, "stdout: cannot be written");
-    return {};
-  }
-  std::ofstream file(path, std::ios::binary);
-  file << text << std::flush;
-  if (!file) return fail(ErrorKind::io, path, ": cannot be written");
-  return {};
 }
 
 Result<void> report(const Options& options) {

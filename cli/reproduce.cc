@@ -1,8 +1,8 @@
 #include "cli/reproduce.h"
 
-#include <iostream>
 #include <memory>
 
+#include "cli/write_out.h"
 #include "coordinator/answers/reproduction.h"
 #include "coordinator/answers/row_file.h"
 #include "coordinator/store.h"
@@ -39,11 +39,8 @@ Result<void> reproduce_row(const Options& options) {
   const Row row = TRY(coordinator::find_row(rows, options.row));
   const std::optional<Sweep> original = TRY(original_sweep(options, row));
   const auto reproduction = TRY(coordinator::reproduce(row, original));
-  std::cout << (options.json ? json_text(reproduction) + "\n"
-                             : coordinator::reproduction_text(reproduction))
-            << std::flush;
-  if (!std::cout) return fail(ErrorKind::io, "stdout: cannot be written");
-  return {};
+  return write_out("", options.json ? json_text(reproduction) + "\n"
+                                    : coordinator::reproduction_text(reproduction));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "cli/verdict.h"
 
 #include <filesystem>
-#include <iostream>
 #include <memory>
 
+#include "cli/write_out.h"
 #include "coordinator/answers/row_file.h"
 #include "coordinator/answers/verdict.h"
 #include "tp/config_files.h"
@@ -59,15 +59,9 @@ Result<ExitCode> judge_rows(const Options& options) {
     rows.insert(rows.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
   }
   const std::vector<Verdict> verdicts = coordinator::judge(claims, rows);
-  if (options.json) {
-    std::cout << json_text(verdicts) << "\n";
-  } else if (options.markdown) {
-    std::cout << coordinator::verdict_markdown(verdicts);
-  } else {
-    std::cout << coordinator::verdict_text(verdicts);
-  }
-  std::cout.flush();
-  if (!std::cout) return fail(ErrorKind::io, "stdout: cannot be written");
+  TRY(write_out("", options.json       ? json_text(verdicts) + "\n"
+                    : options.markdown ? coordinator::verdict_markdown(verdicts)
+                                       : coordinator::verdict_text(verdicts)));
   return code_of(verdicts);
 }
 

@@ -4,12 +4,11 @@
 // one row; where there are many partials, eight warps share them.
 
 #include "kernels/device/ptx.cuh"
+#include "kernels/mla_dense/softmax_constants.h"
 #include "kernels/mla_dense/split_kernel.h"
 
 namespace headsplit::kernels::dense {
 namespace {
-
-constexpr float kLog2e = 1.44269504f;
 
 __device__ float warp_max(float value) {
 #pragma unroll

@@ -5,15 +5,12 @@
 #include "kernels/mla_dense/hopper_load.cuh"
 #include "kernels/mla_dense/hopper_shape.h"
 #include "kernels/mla_dense/portable_memory.cuh"
+#include "kernels/mla_dense/softmax_constants.h"
 #include "kernels/mla_dense/split_arguments.h"
 
 /// The warpgroup that multiplies queries with keys and makes weights of the scores.
 namespace headsplit::kernels::dense::hopper {
 
-/// The reference of a row's exponentials moves only when a score passes it by more than this (log2
-/// units): weights stay below 2^8, and most tiles need no rescaling.
-constexpr float kRescaleThreshold = 8;
-constexpr float kLn2 = 0.69314718f;
 constexpr int kSteps = kSlices * kStepsASlice;
 /// Weights are handed over after that many products of the scores that follow: earlier, and the
 /// products of values would come in between; later, and their stage is filled again later.

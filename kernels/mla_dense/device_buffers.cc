@@ -22,6 +22,17 @@ std::vector<std::int32_t> used_slots(const Problem& problem) {
   return used;
 }
 
+/// [batch, query_tokens]
+std::vector<std::int32_t> attended_tokens(const Problem& problem) {
+  std::vector<std::int32_t> ends;
+  for (int request = 0; request < problem.shape.batch; ++request) {
+    for (int token = 0; token < problem.shape.query_tokens; ++token) {
+      ends.push_back(problem.attended(request, token));
+    }
+  }
+  return ends;
+}
+
 template <class Value>
 Result<void> make_nan(const DeviceBuffer<Value>& buffer, cudaStream_t stream) {
   if (buffer.count() == 0) return {};
@@ -49,7 +60,8 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   buffers.cache = TRY(DeviceBuffer<std::uint16_t>::make(
       std::int64_t{problem.page_count} * problem.page_tokens * shape.d_qk(), pool));
   buffers.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream, pool));
-  buffers.lengths = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.lengths, stream, pool));
+  const auto ends = attended_tokens(problem);
+  buffers.ends = TRY(DeviceBuffer<std::int32_t>::copy_of(ends, stream, pool));
   buffers.items = TRY(DeviceBuffer<WorkItem>::copy_of(plan.items, stream, pool));
   buffers.item_begin = TRY(DeviceBuffer<std::int32_t>::copy_of(plan.item_begin, stream, pool));
   buffers.merges = TRY(DeviceBuffer<MergeItem>::copy_of(plan.merges, stream, pool));

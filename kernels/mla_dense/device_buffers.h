@@ -12,7 +12,7 @@ struct Buffers {
   DeviceBuffer<std::uint16_t> query;
   DeviceBuffer<std::uint16_t> cache;
   DeviceBuffer<std::int32_t> page_table;
-  DeviceBuffer<std::int32_t> lengths;
+  DeviceBuffer<std::int32_t> ends;
   DeviceBuffer<WorkItem> items;
   DeviceBuffer<std::int32_t> item_begin;
   DeviceBuffer<MergeItem> merges;

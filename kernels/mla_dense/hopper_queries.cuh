@@ -39,18 +39,18 @@ __device__ __forceinline__ void ScoresGroup::load_register_query() {
 
 __device__ __forceinline__ void ScoresGroup::begin(const WorkItem& next) {
   item = next;
-  const int length = arguments.lengths[item.request];
+  const int* const ends = arguments.ends + item.request * arguments.query_tokens;
   ptx::barrier_sync(kScoresBarrier, kGroupThreads);  // the last item's queries have been read
   load_shared_query();
   load_register_query();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int token = (item.row_begin + row(half)) / arguments.local_heads;
-    attended[half] = min(item.token_end, length - max(0, arguments.query_tokens - 1 - token));
+    attended[half] = min(item.token_end, ends[min(token, arguments.query_tokens - 1)]);
     reference[half] = -INFINITY;
     sum[half] = 0;
   }
-  mask_begin = min(item.token_end, length - (arguments.query_tokens - 1));
+  mask_begin = min(item.token_end, ends[0]);
   ptx::cp_async_wait_all();
   ptx::fence_async_proxy();
   ptx::barrier_sync(kScoresBarrier, kGroupThreads);

@@ -112,7 +112,7 @@ class MlaDenseCuda final : public BoundKernel {
         .query = buffers_.query.data(),
         .cache = buffers_.cache.data(),
         .page_table = buffers_.page_table.data(),
-        .lengths = buffers_.lengths.data(),
+        .ends = buffers_.ends.data(),
         .items = buffers_.items.data(),
         .item_begin = buffers_.item_begin.data(),
         .output = buffers_.output.data(),
@@ -228,10 +228,6 @@ Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
 Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
                                                          const BindOptions& options) {
   TRY(mla_dense_cuda_supports(problem.shape));
-  if (!problem.ends.empty()) {
-    return fail(ErrorKind::config, "mla_dense on CUDA masks by the request's own length: several ",
-                "query tokens of a context that is shared out need mla_dense on the CPU");
-  }
   TRY(check_pages(problem.page_tokens));
   const GpuLimits limits = TRY(current_gpu());
   const Choice choice = TRY(choose_kernel(problem.shape, limits));

@@ -40,7 +40,7 @@ struct Consumer {
 
   // Of the item:
   WorkItem item;
-  int length;         ///< of the request
+  int mask_begin;     ///< tiles that reach past this token are masked
   int active_blocks;  ///< blocks of 16 rows that have rows
   std::uint32_t rope_query[kBlocks][kRopeSteps > 0 ? kRopeSteps : 1][4];
   float output[kBlocks][kOutputTiles][4];

@@ -8,7 +8,7 @@ namespace headsplit::kernels::dense {
 template <TileShape kShape>
 __device__ __forceinline__ void Consumer<kShape>::begin(const WorkItem& next) {
   item = next;
-  length = arguments.lengths[item.request];
+  mask_begin = min(item.token_end, arguments.ends[item.request * arguments.query_tokens]);
   const int rows = item.row_count - group_row();
   active_blocks = min(kBlocks, max(0, (rows + TileShape::kBlockRows - 1) / TileShape::kBlockRows));
   if (active_blocks == 0) return;

@@ -133,8 +133,8 @@ __device__ __forceinline__ void Consumer<kShape>::exchange(
 template <TileShape kShape>
 __device__ __forceinline__ void Consumer<kShape>::mask(float (&kept)[kBlocks][kKeptTiles][4],
                                                        int token_begin) const {
-  const int least = min(item.token_end, length - (arguments.query_tokens - 1));
-  if (token_begin + kShape.tokens <= least) return;
+  if (token_begin + kShape.tokens <= mask_begin) return;
+  const int* const ends = arguments.ends + item.request * arguments.query_tokens;
   const int token = token_begin + token_half() * (kShape.tokens / 2) +
                     dimension_half() * (kShape.tokens / 4) + lane % 4 * 2;
 #pragma unroll
@@ -142,8 +142,8 @@ __device__ __forceinline__ void Consumer<kShape>::mask(float (&kept)[kBlocks][kK
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = item.row_begin + group_row() + thread_row(block, half);
-      const int query_token = row / arguments.local_heads;
-      const int limit = min(item.token_end, length - (arguments.query_tokens - 1 - query_token));
+      const int query_token = min(row / arguments.local_heads, arguments.query_tokens - 1);
+      const int limit = min(item.token_end, ends[query_token]);
 #pragma unroll
       for (int n = 0; n < kKeptTiles; ++n) {
 #pragma unroll

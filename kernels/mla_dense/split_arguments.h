@@ -33,14 +33,15 @@ struct MergeItem {
 constexpr int kInlineItems = 160;
 
 /// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16,
-/// page_table [batch, pages_per_request], output [batch, packed rows, d_latent] bf16, lse [batch,
-/// packed rows] fp32, partial_output [slots, tile_rows, d_latent] and partial_lse [slots,
+/// page_table [batch, pages_per_request], ends [batch, query_tokens] tokens that a query token
+/// attends to, never fewer than the one before it, output [batch, packed rows, d_latent] bf16, lse
+/// [batch, packed rows] fp32, partial_output [slots, tile_rows, d_latent] and partial_lse [slots,
 /// tile_rows] fp32.
 struct SplitArguments {
   const std::uint16_t* query = nullptr;
   const std::uint16_t* cache = nullptr;
   const std::int32_t* page_table = nullptr;
-  const std::int32_t* lengths = nullptr;
+  const std::int32_t* ends = nullptr;
   const WorkItem* items = nullptr;           ///< null: inline_items, one a CTA
   const std::int32_t* item_begin = nullptr;  ///< [ctas + 1]
   std::uint16_t* output = nullptr;

@@ -100,6 +100,17 @@ TEST(MlaDenseCuda, RunsEveryWidthThatItNames) {
   }
 }
 
+TEST(MlaDenseCuda, QueryTokensAttendToWhatTheProblemSaysWhereTheContextIsSharedOut) {
+  for (const int heads : {8, 20, 128}) {
+    auto problem = make_problem(shape_of(heads, 4, 700, Lengths::ragged), 37);
+    for (const std::int32_t length : problem.lengths) {
+      for (const int quarters : {0, 1, 1, 4}) problem.ends.push_back(length * quarters / 4);
+    }
+    EXPECT_EQ(run(problem), "") << heads << " heads";
+    EXPECT_EQ(run(problem, 3), "") << heads << " heads, 3 splits";
+  }
+}
+
 TEST(MlaDenseCuda, KeepsItsAccuracyWhenScoresAreFarApart) {
   for (const int heads : {16, 32, 64}) {
     auto problem = make_problem(shape_of(heads, 1, 2000, Lengths::equal), 17);

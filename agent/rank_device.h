@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/collective_message.h"
 #include "agent/device.h"
@@ -11,20 +12,12 @@
 
 namespace headsplit::agent {
 
-/// What a rank does with the others on its kind of device: host memory and sockets, or a GPU and
-/// NCCL.  Made anew for each attempt; what it makes must not outlive it.
-class RankDevice {
+/// A rank among the others of one attempt.  What it makes must not outlive it.
+class JoinedRank {
  public:
-  virtual ~RankDevice() = default;
+  virtual ~JoinedRank() = default;
 
-  virtual std::string transport() const = 0;  ///< sockets | nccl
-  /// What the others need to join this rank's communicator; empty where there is none.
-  virtual Result<std::string> communicator_id() = 0;
-  /// Forms the groups of the lease's layout, over a mesh of all ranks that outlives this.
-  /// id: rank 0's.
-  virtual Result<void> join(tp::Mesh& mesh, const std::string& id, const Lease& lease) = 0;
-
-  /// After `join`: the collectives of the layout, over the output of a bound kernel.
+  /// The collectives of the layout, over the output of a bound kernel.
   virtual Result<tp::RankAttention*> attention(const kernels::BoundKernel& kernel,
                                                const kernels::Problem& shard,
                                                const Lease& lease) = 0;
@@ -32,6 +25,22 @@ class RankDevice {
   virtual Result<std::unique_ptr<RankSteps>> steps(kernels::BoundKernel& kernel) = 0;
   /// A collective alone, checked before.
   virtual Result<std::unique_ptr<RankSteps>> steps(const CollectiveMessage& message) = 0;
+};
+
+/// How a worker's ranks reach others on its kind of device: host memory and sockets, or a GPU and
+/// NCCL, whose communicators are kept from attempt to attempt.
+class RankDevice {
+ public:
+  virtual ~RankDevice() = default;
+
+  virtual std::string transport() const = 0;  ///< sockets | nccl
+  /// Of the communicator that is kept for this rank of a gang; empty where there is none.
+  virtual std::string kept_id(const GangSeat& seat) const = 0;
+  /// Forms the groups of the lease's layout, over a mesh of all ranks that outlives what is given.
+  /// kept: each rank's `kept_id`.
+  virtual Result<std::unique_ptr<JoinedRank>> join(tp::Mesh& mesh,
+                                                   const std::vector<std::string>& kept,
+                                                   const Lease& lease) = 0;
 };
 
 /// For a CPU device.

@@ -1,5 +1,4 @@
 #include <chrono>
-#include <optional>
 
 #include "agent/rank_device.h"
 #include "kernels/cpu/thread_pool.h"
@@ -87,46 +86,55 @@ class HostMessageSteps final : public RankSteps {
   std::vector<std::uint16_t> out_;
 };
 
-class HostRankDevice final : public RankDevice {
+class HostJoinedRank final : public JoinedRank {
  public:
-  explicit HostRankDevice(Device& device) : device_(device) {}
-
-  std::string transport() const override { return "sockets"; }
-  Result<std::string> communicator_id() override { return std::string(); }
-
-  Result<void> join(tp::Mesh& mesh, const std::string&, const Lease& lease) override {
-    const Layout& layout = lease.point.layout;
-    all_.emplace(mesh, all_ranks(mesh.size()));
-    context_.emplace(mesh, tp::context_members(layout, mesh.rank()));
-    requests_.emplace(mesh, tp::request_members(layout, mesh.rank()));
-    return {};
-  }
+  HostJoinedRank(Device& device, tp::Mesh& mesh, const Layout& layout)
+      : device_(device),
+        all_(mesh, all_ranks(mesh.size())),
+        context_(mesh, tp::context_members(layout, mesh.rank())),
+        requests_(mesh, tp::request_members(layout, mesh.rank())) {}
 
   Result<tp::RankAttention*> attention(const kernels::BoundKernel& kernel,
                                        const kernels::Problem& shard, const Lease& lease) override {
-    const tp::RankGroups groups{.context = context_->size() > 1 ? &*context_ : nullptr,
-                                .requests = requests_->size() > 1 ? &*requests_ : nullptr};
+    const tp::RankGroups groups{.context = context_.size() > 1 ? &context_ : nullptr,
+                                .requests = requests_.size() > 1 ? &requests_ : nullptr};
     attention_ =
         TRY(tp::host_rank_attention(kernel, shard, groups, lease.gang.merge, lease.gang.hidden));
     return attention_.get();
   }
 
   Result<std::unique_ptr<RankSteps>> steps(kernels::BoundKernel& kernel) override {
-    return std::make_unique<HostSteps>(device_, kernel, *attention_, *all_);
+    return std::make_unique<HostSteps>(device_, kernel, *attention_, all_);
   }
 
   Result<std::unique_ptr<RankSteps>> steps(const CollectiveMessage& message) override {
-    auto steps = std::make_unique<HostMessageSteps>(message, *all_);
+    auto steps = std::make_unique<HostMessageSteps>(message, all_);
     TRY(steps->check());
     return steps;
   }
 
  private:
   Device& device_;
-  std::optional<tp::MeshGroup> all_;
-  std::optional<tp::MeshGroup> context_;
-  std::optional<tp::MeshGroup> requests_;
+  tp::MeshGroup all_;
+  tp::MeshGroup context_;
+  tp::MeshGroup requests_;
   std::unique_ptr<tp::RankAttention> attention_;
+};
+
+class HostRankDevice final : public RankDevice {
+ public:
+  explicit HostRankDevice(Device& device) : device_(device) {}
+
+  std::string transport() const override { return "sockets"; }
+  std::string kept_id(const GangSeat&) const override { return ""; }
+
+  Result<std::unique_ptr<JoinedRank>> join(tp::Mesh& mesh, const std::vector<std::string>&,
+                                           const Lease& lease) override {
+    return std::make_unique<HostJoinedRank>(device_, mesh, lease.point.layout);
+  }
+
+ private:
+  Device& device_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "kernels/device/event.h"
 #include "kernels/device/stream.h"
 #include "tp/group/cuda_rank_attention.h"
+#include "tp/group/nccl_communicators.h"
 
 /// A rank on a GPU: its kernel and NCCL on one stream, timed by events after a small all-reduce
 /// that no rank leaves before all have come.
@@ -146,33 +147,20 @@ class CudaMessageSteps final : public RankSteps {
   DeviceBuffer<std::uint16_t> out_;
 };
 
-class CudaRankDevice final : public RankDevice {
+class CudaJoinedRank final : public JoinedRank {
  public:
-  explicit CudaRankDevice(Device& device)
-      : device_(device), stream_(static_cast<cudaStream_t>(device.stream())) {}
-
-  std::string transport() const override { return "nccl"; }
-  Result<std::string> communicator_id() override { return tp::NcclGroup::new_id(); }
-
-  Result<void> join(tp::Mesh& mesh, const std::string& id, const Lease& lease) override {
-    const Layout& layout = lease.point.layout;
-    all_ = TRY(tp::NcclGroup::join(id, mesh.rank(), mesh.size(), stream_));
-    context_ = TRY(all_->split(tp::context_members(layout, mesh.rank()).front()));
-    requests_ = TRY(all_->split(tp::request_members(layout, mesh.rank()).front()));
-    return {};
-  }
+  CudaJoinedRank(Device& device, const tp::NcclGroups& groups)
+      : device_(device), stream_(static_cast<cudaStream_t>(device.stream())), groups_(groups) {}
 
   Result<tp::RankAttention*> attention(const kernels::BoundKernel& kernel,
                                        const kernels::Problem& shard, const Lease& lease) override {
-    const tp::CudaRankGroups groups{.context = context_->size() > 1 ? context_.get() : nullptr,
-                                    .requests = requests_->size() > 1 ? requests_.get() : nullptr};
-    attention_ = TRY(tp::cuda_rank_attention(kernel, shard, groups, lease.gang.merge,
+    attention_ = TRY(tp::cuda_rank_attention(kernel, shard, groups_, lease.gang.merge,
                                              lease.gang.hidden, stream_));
     return attention_.get();
   }
 
   Result<std::unique_ptr<RankSteps>> steps(kernels::BoundKernel& kernel) override {
-    auto barrier = TRY(CudaBarrier::make(*all_));
+    auto barrier = TRY(CudaBarrier::make(*groups_.all));
     auto moments = TRY(Moments::make());
     auto side = TRY(Stream::make());
     return std::make_unique<CudaSteps>(device_, kernel, *attention_, std::move(barrier),
@@ -180,9 +168,9 @@ class CudaRankDevice final : public RankDevice {
   }
 
   Result<std::unique_ptr<RankSteps>> steps(const CollectiveMessage& message) override {
-    auto barrier = TRY(CudaBarrier::make(*all_));
+    auto barrier = TRY(CudaBarrier::make(*groups_.all));
     auto moments = TRY(Moments::make());
-    auto steps = std::make_unique<CudaMessageSteps>(message, *all_, std::move(barrier),
+    auto steps = std::make_unique<CudaMessageSteps>(message, *groups_.all, std::move(barrier),
                                                     std::move(moments), stream_);
     TRY(steps->prepare());
     return steps;
@@ -191,10 +179,29 @@ class CudaRankDevice final : public RankDevice {
  private:
   Device& device_;
   cudaStream_t stream_;
-  std::unique_ptr<tp::NcclGroup> all_;
-  std::unique_ptr<tp::NcclGroup> context_;
-  std::unique_ptr<tp::NcclGroup> requests_;
+  tp::NcclGroups groups_;
   std::unique_ptr<tp::CudaRankAttention> attention_;
+};
+
+class CudaRankDevice final : public RankDevice {
+ public:
+  explicit CudaRankDevice(Device& device) : device_(device) {}
+
+  std::string transport() const override { return "nccl"; }
+  std::string kept_id(const GangSeat& seat) const override {
+    return communicators_.kept_id(seat.size, seat.rank);
+  }
+
+  Result<std::unique_ptr<JoinedRank>> join(tp::Mesh& mesh, const std::vector<std::string>& kept,
+                                           const Lease& lease) override {
+    const auto stream = static_cast<cudaStream_t>(device_.stream());
+    const auto groups = TRY(communicators_.join(mesh, kept, lease.point.layout, stream));
+    return std::make_unique<CudaJoinedRank>(device_, groups);
+  }
+
+ private:
+  Device& device_;
+  tp::NcclCommunicators communicators_;
 };
 
 }  // namespace

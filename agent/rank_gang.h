@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/worker.h"
 #include "core/lease.h"
@@ -10,12 +11,12 @@
 namespace headsplit::agent {
 
 /// Says that this rank is prepared, waits for the go, and connects to the other ranks.
-/// nccl_id: of rank 0 of a CUDA gang.
 struct JoinedGang {
   std::unique_ptr<tp::Mesh> mesh;  ///< stays where it is: groups refer to it
-  std::string nccl_id;             ///< rank 0's
+  std::vector<std::string> kept;   ///< ids of the communicators that the ranks kept, by rank
 };
-Result<JoinedGang> join_gang(const Lease& lease, const std::string& nccl_id,
+/// kept_id: this rank's.
+Result<JoinedGang> join_gang(const Lease& lease, const std::string& kept_id,
                              const AwaitGo& await_go);
 
 }  // namespace headsplit::agent

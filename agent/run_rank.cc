@@ -92,16 +92,7 @@ Result<double> verify_together(const Problem& whole, const Problem& shard,
   return verify_gathered(whole, shard, attention, control, reference_rows(whole));
 }
 
-/// This rank's way to the others: its own id for them when it is rank 0.
-Result<JoinedGang> joined(RankDevice& rank, const Lease& lease, const AwaitGo& await_go) {
-  std::string id;
-  if (lease.gang.rank == 0) id = TRY(rank.communicator_id());
-  JoinedGang gang = TRY(join_gang(lease, id, await_go));
-  TRY(rank.join(*gang.mesh, gang.nccl_id, lease));
-  return gang;
-}
-
-Result<void> run_attention(Device& device, RankDevice& rank, const Ceilings& ceilings,
+Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ceilings,
                            const Lease& lease, const AwaitGo& await_go, Row& row) {
   const auto start = Clock::now();
   const Problem whole = whole_problem(lease);
@@ -114,26 +105,28 @@ Result<void> run_attention(Device& device, RankDevice& rank, const Ceilings& cei
   TRY(kernel->launch(Part::all));
   const auto alone = TRY(kernels::verify(*kernel, shard, reference_rows(shard)));
 
-  JoinedGang gang = TRY(joined(rank, lease, await_go));
+  const JoinedGang gang = TRY(join_gang(lease, ranks.kept_id(lease.gang), await_go));
+  const auto rank = TRY(ranks.join(*gang.mesh, gang.kept, lease));
   tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
-  tp::RankAttention* const attention = TRY(rank.attention(*kernel, shard, lease));
+  tp::RankAttention* const attention = TRY(rank->attention(*kernel, shard, lease));
   const double together = TRY(verify_together(whole, shard, *kernel, *attention, control));
   row.error_vs_reference = std::max(alone.worst, together);
   row.parts.front().error_vs_reference = row.error_vs_reference;
   row.verify_s = seconds_since(start) - row.prepare_s;
-  const auto steps = TRY(rank.steps(*kernel));
+  const auto steps = TRY(rank->steps(*kernel));
   TRY(time_rank(*steps, lease, control, row));
   derive_figures(kernels::work(shard), ceilings, row);
   return {};
 }
 
-Result<void> run_collective(RankDevice& rank, const Lease& lease, const AwaitGo& await_go,
+Result<void> run_collective(RankDevice& ranks, const Lease& lease, const AwaitGo& await_go,
                             Row& row) {
-  JoinedGang gang = TRY(joined(rank, lease, await_go));
+  const JoinedGang gang = TRY(join_gang(lease, ranks.kept_id(lease.gang), await_go));
+  const auto rank = TRY(ranks.join(*gang.mesh, gang.kept, lease));
   tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
   const std::int64_t bytes = lease.point.message_bytes;
   const CollectiveMessage message(lease.point.kernel, bytes, lease.gang.rank, lease.gang.size);
-  const auto steps = TRY(rank.steps(message));
+  const auto steps = TRY(rank->steps(message));
   row.error_vs_reference = 0;
   const TimedStep timed = TRY(time_until_steady(*steps, Step::collective, lease, control));
   note_times(timed, row);
@@ -144,27 +137,27 @@ Result<void> run_collective(RankDevice& rank, const Lease& lease, const AwaitGo&
   return {};
 }
 
-Result<void> run_on(RankDevice& rank, Device& device, const Ceilings& ceilings, const Lease& lease,
-                    const AwaitGo& await_go, Row& row) {
-  row.transport = rank.transport();
-  if (lease.point.message_bytes > 0) return run_collective(rank, lease, await_go, row);
-  return run_attention(device, rank, ceilings, lease, await_go, row);
-}
-
 Result<std::unique_ptr<RankDevice>> rank_device(Device& device) {
   if (device.info().backend == kernels::Backend::cuda) return cuda_rank_device(device);
   return host_rank_device(device);
 }
 
+Result<void> run_on(Device& device, std::unique_ptr<RankDevice>& ranks, const Ceilings& ceilings,
+                    const Lease& lease, const AwaitGo& await_go, Row& row) {
+  if (!ranks) ranks = TRY(rank_device(device));
+  row.transport = ranks->transport();
+  if (lease.point.message_bytes > 0) return run_collective(*ranks, lease, await_go, row);
+  return run_attention(device, *ranks, ceilings, lease, await_go, row);
+}
+
 }  // namespace
 
-Row run_rank(Device& device, const Ceilings& ceilings, const Lease& lease,
-             const AwaitGo& await_go) {
+Row run_rank(Device& device, std::unique_ptr<RankDevice>& ranks, const Ceilings& ceilings,
+             const Lease& lease, const AwaitGo& await_go) {
   const auto start = Clock::now();
   Row row = started_row(lease);
-  auto rank = rank_device(device);
-  const Result<void> outcome =
-      rank ? run_on(*rank.value(), device, ceilings, lease, await_go, row) : rank.error();
+  const Result<void> outcome = run_on(device, ranks, ceilings, lease, await_go, row);
+  if (!outcome) ranks.reset();
   if (outcome) {
     row.status = Status::ok;
   } else {

@@ -102,13 +102,14 @@ ExitCode run_worker(const WorkerOptions& options) {
   if (!device) return ExitCode::failed;
   ProblemMemory memory;
   Device& measured = *device.value();
+  std::unique_ptr<RankDevice> ranks;
   return serve_leases(
       in_fd.value(), out_fd,
       [&](const Lease& lease) {
         return answer_of(measured, run_point(measured, ceilings, lease, memory));
       },
       [&](const Lease& lease, const AwaitGo& await_go) {
-        return answer_of(measured, run_rank(measured, ceilings, lease, await_go));
+        return answer_of(measured, run_rank(measured, ranks, ceilings, lease, await_go));
       });
 }
 

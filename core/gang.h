@@ -40,7 +40,7 @@ struct RankContact {
   std::string address;
   int port = 0;
   std::string key;
-  std::string nccl_id;  ///< rank 0 of a CUDA gang: the id of its communicator, hexadecimal
+  std::string nccl_id;  ///< of the communicator kept from an earlier gang of CUDA ranks, or empty
 
   bool operator==(const RankContact&) const = default;
 };

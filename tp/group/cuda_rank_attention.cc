@@ -59,7 +59,7 @@ Result<void> make_context_buffers(CudaMergeBuffers& buffers, const Problem& shar
 class NcclRankAttention final : public CudaRankAttention {
  public:
   NcclRankAttention(OutputView output, const Problem& shard, const MergedRows& merged,
-                    const CudaRankGroups& groups, Merge merge, int hidden, CudaMergeBuffers buffers,
+                    const NcclGroups& groups, Merge merge, int hidden, CudaMergeBuffers buffers,
                     cudaStream_t stream)
       : CudaRankAttention(merged),
         output_(output),
@@ -195,7 +195,7 @@ class NcclRankAttention final : public CudaRankAttention {
 
   OutputView output_;
   const Problem& shard_;
-  CudaRankGroups groups_;
+  NcclGroups groups_;
   Merge merge_;
   int hidden_ = 0;
   CudaMergeBuffers buffers_;
@@ -206,7 +206,7 @@ class NcclRankAttention final : public CudaRankAttention {
 
 Result<std::unique_ptr<CudaRankAttention>> cuda_rank_attention(const kernels::BoundKernel& kernel,
                                                                const Problem& shard,
-                                                               const CudaRankGroups& groups,
+                                                               const NcclGroups& groups,
                                                                Merge merge, int hidden,
                                                                cudaStream_t stream) {
   const auto output = kernel.output();

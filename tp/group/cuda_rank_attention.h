@@ -5,12 +5,6 @@
 
 namespace headsplit::tp {
 
-/// Groups of one rank on GPUs; a group of one is null.
-struct CudaRankGroups {
-  NcclGroup* context = nullptr;
-  NcclGroup* requests = nullptr;
-};
-
 /// RankAttention on GPUs: `communicate` enqueues on the stream set last and returns.
 class CudaRankAttention : public RankAttention {
  public:
@@ -24,7 +18,7 @@ class CudaRankAttention : public RankAttention {
 /// As host_rank_attention, over the output of a bound CUDA kernel.  Fails: also cuda.
 Result<std::unique_ptr<CudaRankAttention>> cuda_rank_attention(const kernels::BoundKernel& kernel,
                                                                const kernels::Problem& shard,
-                                                               const CudaRankGroups& groups,
+                                                               const NcclGroups& groups,
                                                                Merge merge, int hidden,
                                                                cudaStream_t stream);
 

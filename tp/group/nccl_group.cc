@@ -21,10 +21,10 @@ std::string hex_of(const ncclUniqueId& id) {
 }
 
 Result<ncclUniqueId> id_from(const std::string& text) {
+  constexpr std::size_t kIdDigits = NcclGroup::kIdDigits;
   ncclUniqueId id{};
-  if (text.size() != 2 * sizeof id.internal) {
-    return fail(ErrorKind::protocol, "an NCCL id has ", 2 * sizeof id.internal, " digits, not ",
-                text.size());
+  if (text.size() != kIdDigits) {
+    return fail(ErrorKind::protocol, "an NCCL id has ", kIdDigits, " digits, not ", text.size());
   }
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   for (size_t i = 0; i < sizeof id.internal; ++i) {

@@ -14,6 +14,7 @@ namespace headsplit::tp {
 /// The communicator is aborted with the object: a rank never waits for others to take leave.
 class NcclGroup final : public Group {
  public:
+  static constexpr std::size_t kIdDigits = 2 * sizeof(ncclUniqueId::internal);
   /// The id of a communicator to come, hexadecimal: made by rank 0 and told to all.
   static Result<std::string> new_id();
   /// Returns when all ranks have called it.  Fails: config, nccl.
@@ -44,6 +45,13 @@ class NcclGroup final : public Group {
   int rank_ = 0;
   int size_ = 0;
   cudaStream_t stream_;
+};
+
+/// The groups of one rank of a layout; a group of one is null.
+struct NcclGroups {
+  NcclGroup* all = nullptr;
+  NcclGroup* context = nullptr;
+  NcclGroup* requests = nullptr;
 };
 
 }  // namespace headsplit::tp

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "agent/device_place.h"
 #include "agent/device_watch.h"
 #include "agent/run_agent.h"
 #include "agent/worker.h"
@@ -58,7 +59,9 @@ ExitCode run(Options& options) {
     std::fprintf(stderr, "headsplit-agent: --coordinator http://HOST:PORT is required\n");
     return ExitCode::usage;
   }
-  return run_agent(options.agent, [](const AgentInfo& agent) { return watch_device(agent); });
+  return run_agent(
+      options.agent, [](AgentInfo agent) { return with_place(std::move(agent)); },
+      [](const AgentInfo& agent) { return watch_device(agent); });
 }
 
 int main_of(int argc, char** argv) {

@@ -62,6 +62,19 @@ std::optional<double> power_w(const NvmlApi& api, NvmlDevice device) {
   return field.value.as_unsigned * 1e-3;
 }
 
+/// Empty where no fabric spans machines.
+std::string fabric_name(const NvmlFabricInfo& fabric) {
+  if (fabric.state != kNvmlFabricCompleted || fabric.status != kNvmlSuccess) return "";
+  std::string name;
+  bool any = false;
+  for (const unsigned char byte : fabric.cluster_uuid) {
+    any = any || byte != 0;
+    name += "0123456789abcdef"[byte / 16];
+    name += "0123456789abcdef"[byte % 16];
+  }
+  return any ? str(name, ".", fabric.clique) : "";
+}
+
 }  // namespace
 
 struct Nvml::Library {
@@ -71,6 +84,13 @@ struct Nvml::Library {
 
   Error error(const char* call, NvmlResult result) const {
     return fail(ErrorKind::cuda, "NVML: ", call, ": ", api.error_text(result));
+  }
+
+  Result<NvmlDevice> device(const std::string& gpu_uuid) const {
+    NvmlDevice found = nullptr;
+    const NvmlResult result = api.device_by_uuid(gpu_uuid.c_str(), &found);
+    if (result == kNvmlSuccess) return found;
+    return within_context(gpu_uuid, error("nvmlDeviceGetHandleByUUID", result));
   }
 
   NvmlApi api;
@@ -127,10 +147,7 @@ Result<std::vector<GpuFacts>> Nvml::gpus() const {
 
 Result<DeviceState> Nvml::state(const std::string& uuid) const {
   const NvmlApi& api = library_->api;
-  NvmlDevice device = nullptr;
-  if (const NvmlResult result = api.device_by_uuid(uuid.c_str(), &device); result != kNvmlSuccess) {
-    return within_context(uuid, library_->error("nvmlDeviceGetHandleByUUID", result));
-  }
+  const NvmlDevice device = TRY(library_->device(uuid));
   DeviceState state;
   state.sm_clock_mhz = scaled(read<unsigned>(api.clock, device, kNvmlClockSm), 1);
   state.memory_clock_mhz = scaled(read<unsigned>(api.clock, device, kNvmlClockMemory), 1);
@@ -142,6 +159,19 @@ Result<DeviceState> Nvml::state(const std::string& uuid) const {
     state.throttled = !state.throttle_reason.empty();
   }
   return state;
+}
+
+Result<NvLinks> Nvml::links(const std::string& uuid) const {
+  const NvmlApi& api = library_->api;
+  const NvmlDevice device = TRY(library_->device(uuid));
+  NvLinks links;
+  for (unsigned int link = 0; link < kNvmlLinksMax; ++link) {
+    links.active += read<int>(api.link_state, device, link).value_or(0) != 0 ? 1 : 0;
+  }
+  if (const auto fabric = read<NvmlFabricInfo>(api.fabric, device)) {
+    links.fabric = fabric_name(*fabric);
+  }
+  return links;
 }
 
 std::string throttle_names(unsigned long long clock_events) {

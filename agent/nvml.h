@@ -31,6 +31,14 @@ BOOST_DESCRIBE_STRUCT(GpuFacts, (),
                       (name, uuid, pci_bus_id, memory_bytes, memory_free_bytes, ecc, mig,
                        persistence, sm_clock_max_mhz, memory_clock_max_mhz, power_limit_w))
 
+/// A GPU's links to other GPUs.
+struct NvLinks {
+  int active = 0;
+  std::string fabric;  ///< that spans machines, with the part of it; empty = none
+
+  bool operator==(const NvLinks&) const = default;
+};
+
 /// NVML, loaded at run time.  It sees every GPU of the machine, whatever CUDA_VISIBLE_DEVICES says,
 /// and creates no CUDA context.
 class Nvml {
@@ -47,6 +55,9 @@ class Nvml {
   /// Clocks, power and temperature of one GPU now.  What cannot be read is absent.
   /// Fails: cuda (no GPU of that UUID).
   Result<DeviceState> state(const std::string& uuid) const;
+
+  /// NVLinks of one GPU; none where the driver does not tell.  Fails: cuda (no GPU of that UUID).
+  Result<NvLinks> links(const std::string& uuid) const;
 
  private:
   struct Library;

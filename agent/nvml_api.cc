@@ -41,6 +41,8 @@ Result<NvmlApi> load_nvml(const std::string& name) {
   bind_optional(library, api.ecc_mode, "nvmlDeviceGetEccMode");
   bind_optional(library, api.mig_mode, "nvmlDeviceGetMigMode");
   bind_optional(library, api.persistence, "nvmlDeviceGetPersistenceMode");
+  bind_optional(library, api.link_state, "nvmlDeviceGetNvLinkState");
+  bind_optional(library, api.fabric, "nvmlDeviceGetGpuFabricInfo");
   return api;
 }
 

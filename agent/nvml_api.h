@@ -50,6 +50,18 @@ struct NvmlFieldValue {
   } value;
 };
 static_assert(sizeof(NvmlFieldValue) == 40);
+
+constexpr unsigned int kNvmlLinksMax = 18;  ///< NVLinks of one GPU
+
+/// What joins GPUs of several machines; the id is all zeros where nothing does.
+struct NvmlFabricInfo {
+  unsigned char cluster_uuid[16];
+  NvmlResult status;
+  unsigned int clique;
+  unsigned char state;
+};
+constexpr unsigned char kNvmlFabricCompleted = 3;
+
 constexpr unsigned int kNvmlFieldPowerInstant = 186;  ///< milliwatts, now; not a 1 s average
 
 /// Bits of nvmlDeviceGetCurrentClocksEventReasons.
@@ -88,6 +100,8 @@ struct NvmlApi {
   NvmlResult (*ecc_mode)(NvmlDevice, unsigned int* current, unsigned int* pending) = nullptr;
   NvmlResult (*mig_mode)(NvmlDevice, unsigned int* current, unsigned int* pending) = nullptr;
   NvmlResult (*persistence)(NvmlDevice, unsigned int* mode) = nullptr;
+  NvmlResult (*link_state)(NvmlDevice, unsigned int link, int* active) = nullptr;
+  NvmlResult (*fabric)(NvmlDevice, NvmlFabricInfo* info) = nullptr;
 };
 
 /// Functions that newer drivers alone have stay nullptr.  Fails: io (no library, or one that lacks

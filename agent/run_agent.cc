@@ -50,13 +50,14 @@ Result<SupervisorOptions> supervisor_options(const AgentOptions& options) {
 
 }  // namespace
 
-ExitCode run_agent(const AgentOptions& options,
+ExitCode run_agent(const AgentOptions& options, std::function<AgentInfo(AgentInfo)> with_place,
                    std::function<DeviceWatch(const AgentInfo&)> watch_device) {
   auto settings = supervisor_options(options);
   if (!settings) {
     std::fprintf(stderr, "headsplit-agent: %s\n", settings.error().message.c_str());
     return ExitCode::usage;
   }
+  settings->with_place = std::move(with_place);
   settings->watch_device = std::move(watch_device);
   std::signal(SIGPIPE, SIG_IGN);  // a dead worker is an error of the write, not our end
   net::io_context context(1);

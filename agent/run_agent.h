@@ -24,7 +24,7 @@ struct AgentOptions {
 /// The agent program: supervises a worker until a signal, a refusal or the loss of the coordinator.
 /// Errors go to standard error as one line.
 /// watch_device: makes the watch of the agent's device, for its heartbeats.
-ExitCode run_agent(const AgentOptions& options,
+ExitCode run_agent(const AgentOptions& options, std::function<AgentInfo(AgentInfo)> with_place,
                    std::function<DeviceWatch(const AgentInfo&)> watch_device);
 
 }  // namespace headsplit::agent

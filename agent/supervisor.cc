@@ -87,7 +87,7 @@ Task<> Supervisor::wait_for_signal() {
 Task<> Supervisor::work() {
   const Result<DeviceInfo> device = co_await measurer_.open();
   if (!device) co_return device.error();
-  options_.agent = with_device(options_.agent, device.value());
+  options_.agent = options_.with_place(with_device(options_.agent, device.value()));
   watch_ = options_.watch_device(options_.agent);
   log_line(LogLevel::info, "agent", "device ready",
            log_field("name", options_.agent.name) + log_field("backend", options_.agent.backend) +

@@ -22,6 +22,7 @@ struct SupervisorOptions {
   WorkerCommand worker;
   std::string address;  ///< where other ranks reach this agent; empty: as the coordinator does
   /// Makes the watch of the agent's device, once the worker has said which that is.
+  std::function<AgentInfo(AgentInfo)> with_place;  ///< NUMA node and NVLink domain filled in
   std::function<DeviceWatch(const AgentInfo&)> watch_device;
   double give_up_s = 60;  ///< without a coordinator for so long, the agent ends
 };

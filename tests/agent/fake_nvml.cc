@@ -9,6 +9,7 @@
 namespace {
 
 using headsplit::agent::NvmlDevice;
+using headsplit::agent::NvmlFabricInfo;
 using headsplit::agent::NvmlFieldValue;
 using headsplit::agent::NvmlMemory;
 using headsplit::agent::NvmlPciInfo;
@@ -127,6 +128,16 @@ NvmlResult nvmlDeviceGetEnforcedPowerLimit(NvmlDevice, unsigned int* milliwatts)
 }
 NvmlResult nvmlDeviceGetEccMode(NvmlDevice, unsigned int* current, unsigned int* pending) {
   *current = *pending = 1;
+  return 0;
+}
+NvmlResult nvmlDeviceGetNvLinkState(NvmlDevice device, unsigned int link, int* active) {
+  if (link >= 4) return kInvalidArgument;
+  *active = is_second(device) || link > 0 ? 1 : 0;
+  return 0;
+}
+NvmlResult nvmlDeviceGetGpuFabricInfo(NvmlDevice device, NvmlFabricInfo* info) {
+  *info = {.cluster_uuid = {}, .status = 0, .clique = 7, .state = 3};
+  if (is_second(device)) info->cluster_uuid[15] = 0xAB;
   return 0;
 }
 NvmlResult nvmlDeviceGetPersistenceMode(NvmlDevice, unsigned int* mode) {

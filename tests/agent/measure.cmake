@@ -12,7 +12,7 @@ foreach(fake fake_nvml fake_nvml_old)
   target_link_libraries(${fake} PRIVATE headsplit_boost)
 endforeach()
 target_compile_definitions(fake_nvml_old PRIVATE FAKE_NVML_OLD)
-headsplit_test(nvml_test SOURCES device_watch_test.cc nvml_test.cc LIBRARIES headsplit_measure)
+headsplit_test(nvml_test SOURCES device_place_test.cc device_watch_test.cc nvml_test.cc LIBRARIES headsplit_measure)
 target_compile_definitions(nvml_test PRIVATE
   FAKE_NVML="$<TARGET_FILE:fake_nvml>" FAKE_NVML_OLD="$<TARGET_FILE:fake_nvml_old>")
 add_dependencies(nvml_test fake_nvml fake_nvml_old)

@@ -20,6 +20,7 @@ steps=${STEPS:-tests sanitizer agreement detail sweep}
 bin=$bundle/bin
 sweeps=$bundle/share/headsplit/configs/sweeps
 export HEADSPLIT_BIN=$bin HEADSPLIT_TEST_PLUGINS=$bundle/plugins
+export HEADSPLIT_PLUGINS=$bundle/plugins
 export HEADSPLIT_CONFIGS=$bundle/share/headsplit/configs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

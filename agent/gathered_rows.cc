@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/verify.h"
+#include "agent/point_reference.h"
 
 namespace headsplit::agent {
 namespace {
@@ -97,15 +97,16 @@ class GatheredRows final : public kernels::BoundKernel {
 
 }  // namespace
 
-Result<double> verify_gathered(const Problem& whole, const Problem& shard,
-                               tp::RankAttention& attention, tp::MeshGroup& control,
-                               std::int64_t rows_max) {
+Result<double> verify_gathered(Device& device, const Problem& whole, const Problem& shard, int cp,
+                               tp::RankAttention& attention, tp::MeshGroup& control) {
   GatheredRows rows(whole, shard, attention, control);
   if (control.rank() != 0) {
     TRY(rows.answer());
     return 0.0;
   }
-  const auto verification = kernels::verify(rows, whole, rows_max);
+  const kernels::Reference reference = TRY(make_point_reference(device, whole));
+  const auto allowed = kernels::merged_tolerance(whole.shape.kv_dtype, cp);
+  const auto verification = kernels::verify(rows, whole, reference, allowed);
   if (!verification) return within_context("ranks together", verification.error());
   return verification->worst;
 }

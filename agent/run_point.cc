@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "agent/derive_figures.h"
+#include "agent/point_reference.h"
 #include "agent/stopping.h"
 #include "core/stats.h"
 #include "core/version.h"
@@ -18,12 +19,6 @@ using kernels::BoundKernel;
 using kernels::Part;
 using kernels::Problem;
 
-/// Cached tokens of the requests whose rows are compared with the fp64 reference: making them on a
-/// CPU costs about a microsecond each, so large problems are sampled.
-constexpr double kReferenceTokenBudget = 1 << 14;
-constexpr double kReferenceRequestsMin = 2;
-constexpr double kReferenceRowsOfRequest = 4;
-constexpr double kReferenceRowsMax = 64;
 constexpr int kWarmLaunches = 5;
 constexpr int kPartLaunches = 5;
 /// Reading clocks and power takes 4 ms: it is done beside launches that take longer.
@@ -78,14 +73,7 @@ Result<void> check_memory(const DeviceInfo& info, const RankProblem& shape) {
 Result<const kernels::Reference*> reference_of(Device& device, const Problem& problem,
                                                const Lease& lease, ProblemMemory& memory) {
   if (const kernels::Reference* known = memory.reference(lease)) return known;
-  const double context = std::max<double>(1, static_cast<double>(problem.shape.context));
-  const double requests = std::max(kReferenceRequestsMin, kReferenceTokenBudget / context);
-  const double rows_max = std::min(kReferenceRowsMax, requests * kReferenceRowsOfRequest);
-  const auto make_rows = [&](const Problem& wanted, std::span<const std::int64_t> rows) {
-    return device.reference_rows(wanted, rows);
-  };
-  auto made = TRY(kernels::make_reference(problem, static_cast<std::int64_t>(rows_max), make_rows));
-  return &memory.remember(lease, std::move(made));
+  return &memory.remember(lease, TRY(make_point_reference(device, problem)));
 }
 
 /// The outputs of the last launch against the reference; the row keeps the worst of all times.

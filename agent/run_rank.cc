@@ -5,6 +5,7 @@
 
 #include "agent/derive_figures.h"
 #include "agent/gathered_rows.h"
+#include "agent/point_reference.h"
 #include "agent/rank_device.h"
 #include "agent/rank_gang.h"
 #include "agent/rank_timing.h"
@@ -19,20 +20,8 @@ using kernels::Part;
 using kernels::Problem;
 using Clock = std::chrono::steady_clock;
 
-/// As run_point.cc has it: the reference costs about a microsecond a cached token.
-constexpr double kReferenceTokenBudget = 1 << 14;
-constexpr std::int64_t kReferenceRowsMin = 8;
-constexpr std::int64_t kReferenceRowsOfRequest = 4;
-
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::int64_t reference_rows(const Problem& problem) {
-  const auto context = std::max<double>(1, static_cast<double>(problem.shape.context));
-  const auto rows =
-      static_cast<std::int64_t>(kReferenceTokenBudget / context) * kReferenceRowsOfRequest;
-  return std::max(kReferenceRowsMin, rows);
 }
 
 /// The problem of all ranks together.
@@ -76,7 +65,7 @@ std::vector<int> all_ranks(int size) {
 }
 
 /// What the ranks computed together, against the whole problem and the sum of their projections.
-Result<double> verify_together(const Problem& whole, const Problem& shard,
+Result<double> verify_together(Device& device, const Problem& whole, const Problem& shard, int cp,
                                kernels::BoundKernel& kernel, tp::RankAttention& attention,
                                tp::MeshGroup& control) {
   TRY(kernel.poison());
@@ -89,7 +78,7 @@ Result<double> verify_together(const Problem& whole, const Problem& shard,
     return fail(ErrorKind::mismatch, "the all-reduce is off by ", projection,
                 " times what bf16 sums may lose");
   }
-  return verify_gathered(whole, shard, attention, control, reference_rows(whole));
+  return verify_gathered(device, whole, shard, cp, attention, control);
 }
 
 Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ceilings,
@@ -103,13 +92,15 @@ Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ce
   row.prepare_s = seconds_since(start);
   TRY(kernel->poison());
   TRY(kernel->launch(Part::all));
-  const auto alone = TRY(kernels::verify(*kernel, shard, reference_rows(shard)));
+  const kernels::Reference reference = TRY(make_point_reference(device, shard));
+  const auto alone = TRY(kernels::verify(*kernel, shard, reference));
 
   const JoinedGang gang = TRY(join_gang(lease, ranks.kept_id(lease.gang), await_go));
   const auto rank = TRY(ranks.join(*gang.mesh, gang.kept, lease));
   tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
   tp::RankAttention* const attention = TRY(rank->attention(*kernel, shard, lease));
-  const double together = TRY(verify_together(whole, shard, *kernel, *attention, control));
+  const double together = TRY(
+      verify_together(device, whole, shard, lease.point.layout.cp, *kernel, *attention, control));
   row.error_vs_reference = std::max(alone.worst, together);
   row.parts.front().error_vs_reference = row.error_vs_reference;
   row.verify_s = seconds_since(start) - row.prepare_s;

@@ -22,6 +22,9 @@ struct Tolerance {
   double lse_absolute = 0;
 };
 Tolerance tolerance(KvDtype dtype);
+/// Of rows merged from `parts` partial rows that travelled as bf16: what each of them lost in its
+/// last place is still there when they cancel.
+Tolerance merged_tolerance(KvDtype dtype, int parts);
 
 /// Largest error of the checked rows in units of the tolerance: at most 1 passes.  NaN and
 /// infinities where the reference has none count as infinite.
@@ -52,6 +55,8 @@ Result<Reference> make_reference(const Problem& problem, std::int64_t rows_max,
 /// Fails: mismatch when the worst is above 1 (says which row, and both values).
 Result<Verification> verify(BoundKernel& kernel, const Problem& problem,
                             const Reference& reference);
+Result<Verification> verify(BoundKernel& kernel, const Problem& problem, const Reference& reference,
+                            const Tolerance& allowed);
 
 /// The same with a reference made on the CPU for this once.
 Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::int64_t rows_max);

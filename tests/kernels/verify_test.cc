@@ -117,6 +117,21 @@ TEST(Verify, CatchesRowsOfTheWrongWidth) {
   EXPECT_NE(verified.error().message.find("has 511 values, not 512"), std::string::npos);
 }
 
+TEST(Verify, AllowsMergedRowsWhatTheirPartsLostInTheirLastPlace) {
+  const Problem problem = some_problem();
+  FakeKernel kernel(problem, [](std::int64_t, OutputRow& output) {
+    float square = 0;
+    for (const float value : output.values) square += value * value;
+    output.values[7] += 0.03f * std::sqrt(square / static_cast<float>(output.values.size()));
+  });
+  const Reference reference = make_reference(problem, 4, mla_dense_reference_rows).value();
+  const auto with = [&](const Tolerance& allowed) {
+    return verify(kernel, problem, reference, allowed).has_value();
+  };
+  EXPECT_FALSE(with(merged_tolerance(KvDtype::bf16, 1))) << "one part is no merge";
+  EXPECT_TRUE(with(merged_tolerance(KvDtype::bf16, 8)));
+}
+
 TEST(Verify, SamplesTheFirstTheLastAndSomeBetween) {
   FakeKernel kernel(some_problem(), [](std::int64_t, OutputRow&) {});
   const auto verified = verify(kernel, some_problem(), 4);

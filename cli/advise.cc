@@ -13,15 +13,13 @@ namespace {
 struct Options {
   ModelOptions model;
   AdviseRequest request;
-  std::string database;
 };
 
 Result<void> print_advice(const Options& options) {
   AdviseRequest request = options.request;
   request.point = TRY(point_from(options.model, ""));
   request.device = options.model.device;
-  request.rows = TRY(measured_rows(options.database));
-  request.database = options.database;
+  request.rows = TRY(measured_rows(request.databases));
   const tp::Advice advice = TRY(make_advice(request));
   std::string text;
   if (options.model.json) {
@@ -57,8 +55,9 @@ void add_advise(CLI::App& app, Outcome& outcome) {
                    "Memory of each GPU that is not for attention: experts, activations; in GB")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_option("--db", options->database,
-                   "Database of measured rows: those of this device correct the model");
+  verb->add_option("--db", request.databases,
+                   "Measured rows (a database, or .jsonl): those of this device correct the model; "
+                   "may be given again");
   verb->add_option("--top", request.shown, "Lines of the ranking to print; 0 prints all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -19,15 +19,28 @@ std::string choice_text(const std::optional<tp::Choice>& choice) {
              " us a step, ", figure(choice->query_tokens_per_s, 4), " query tokens/s");
 }
 
+std::string percent(double fraction) { return figure(100 * fraction, 2) + " %"; }
+
+/// A row of the very problem, the model corrected by others, or the model alone.
+std::string source_text(const tp::Candidate& c) {
+  if (c.attention_source == Provenance::measured) return "measured";
+  return c.attention_basis == tp::kDataSheetBasis ? "model" : "corrected";
+}
+
+std::string collective_source_text(const tp::Candidate& c) {
+  if (c.collective_us == 0) return "-";
+  return c.collective_source == Provenance::measured ? "measured" : "published";
+}
+
 Cells ranking_cells(const tp::Advice& advice, std::size_t lines) {
-  Cells cells = {{"layout", "kernel", "step us", "core us", "source", "projections us",
-                  "collectives us", "limiter", "efficiency", "free T", "KV copies", "memory",
-                  "batch max", "tokens/s there"}};
+  Cells cells = {{"layout", "kernel", "step us", "core us", "within", "source", "projections us",
+                  "collectives us", "from", "limiter", "efficiency", "free T", "KV copies",
+                  "memory", "batch max", "tokens/s there"}};
   for (std::size_t i = 0; i < lines; ++i) {
     const tp::Candidate& c = advice.ranking[i];
     cells.push_back({c.layout, c.kernel, figure(c.step_time_us), figure(c.attention_us),
-                     enum_name(c.attention_source), figure(c.projection_us, 3),
-                     figure(c.collective_us, 3), enum_name(c.limiter),
+                     percent(c.attention_error), source_text(c), figure(c.projection_us, 3),
+                     figure(c.collective_us, 3), collective_source_text(c), enum_name(c.limiter),
                      figure(100 * c.tp_efficiency, 3) + " %",
                      c.free_query_tokens > 0 ? figure(c.free_query_tokens, 2) : "-",
                      figure(c.kv_duplication, 3), gb(c.memory_gb) + (c.fits ? "" : " too much"),
@@ -56,6 +69,17 @@ std::string break_even_text(const tp::Advice& advice) {
   return text;
 }
 
+std::string sureness_text(const tp::Advice& advice) {
+  if (!advice.best_latency) return "";
+  const tp::Candidate& best = advice.ranking.front();
+  std::string text = str("Confidence: ", enum_name(advice.sureness.confidence), ".  A ",
+                         advice.sureness.reason, ".\nIts core: ", best.attention_basis, ".\n");
+  if (const auto& measured = advice.best_measured_kernel) {
+    text += str("Fastest with a kernel that has rows: ", choice_text(measured), ".\n");
+  }
+  return text;
+}
+
 std::string flips_text(const tp::Advice& advice) {
   std::string text = "What would flip the answer:\n";
   for (const auto& flip : advice.flips) {
@@ -77,8 +101,9 @@ Result<tp::Advice> make_advice(const AdviseRequest& request) {
   if (!weights) return within_context("--weights", weights.error());
   full.weights = weights.value();
   const tp::TimeModel times =
-      TRY(time_model(full.device, full.model, request.rows, request.database));
-  const tp::CollectiveModel collectives = TRY(tp::read_collective_model());
+      TRY(time_model(full.device, full.model, request.rows, request.databases));
+  const tp::CollectiveModel collectives = tp::with_rows(
+      TRY(tp::read_collective_model()), tp::rows_of_device(request.rows, full.device));
   return tp::advise(full, times, collectives);
 }
 
@@ -92,7 +117,7 @@ std::string advice_text(const tp::Advice& advice, std::size_t shown) {
           "\nHighest throughput: ", choice_text(advice.best_throughput),
           " (at the largest batch that fits)\n\n", table_text(ranking_cells(advice, lines)));
   if (lines < all) text += str("... ", all - lines, " more (--top 0)\n");
-  text += "\n" + break_even_text(advice) + flips_text(advice);
+  text += "\n" + sureness_text(advice) + break_even_text(advice) + flips_text(advice);
   for (const auto& note : advice.notes) text += "Note: " + note + ".\n";
   return text;
 }

@@ -15,7 +15,7 @@ struct AdviseRequest {
   std::string weights = "fp8";
   double reserve_gb = 0;
   std::vector<Row> rows;  ///< measured; empty: none
-  std::string database;   ///< where they came from, for messages
+  std::vector<std::string> databases;  ///< where they came from
   std::size_t shown = 12;
 };
 

@@ -2,17 +2,16 @@
 
 #include <set>
 
-#include "coordinator/store.h"
+#include "coordinator/answers/row_file.h"
 #include "core/nearest.h"
 
 namespace headsplit::cli {
 
-Result<std::vector<Row>> measured_rows(const std::string& database) {
-  if (database.empty()) return std::vector<Row>{};
-  const auto reader = coordinator::StoreReader::open(database);
-  // A database that cannot be read is bad input here, whatever it is to its own coordinator.
-  if (!reader) return fail(ErrorKind::config, "--db: ", reader.error().message);
-  return reader.value()->rows({.status = Status::ok});
+Result<std::vector<Row>> measured_rows(const std::vector<std::string>& paths) {
+  auto rows = coordinator::read_row_files(paths);
+  if (!rows) return within_context("--db", rows.error());
+  std::erase_if(rows.value(), [](const Row& row) { return row.status != Status::ok; });
+  return rows;
 }
 
 Result<tp::Device> device_of(const std::string& name, const std::vector<Row>& rows) {
@@ -22,14 +21,16 @@ Result<tp::Device> device_of(const std::string& name, const std::vector<Row>& ro
 }
 
 Result<tp::TimeModel> time_model(const tp::Device& device, const tp::Model& model,
-                                 const std::vector<Row>& rows, const std::string& database) {
-  if (database.empty()) return tp::TimeModel(device);
+                                 const std::vector<Row>& rows,
+                                 const std::vector<std::string>& paths) {
+  if (paths.empty()) return tp::TimeModel(device);
   tp::TimeModel times(device, model, rows);
   if (times.row_count() > 0) return times;
   std::set<std::string> devices;
   for (const auto& row : rows) devices.insert(row.device);
-  return fail(ErrorKind::config, "--db ", database, ": no row of ", model.name, "'s widths on ",
-              device.title, "; it has rows of: ", joined({devices.begin(), devices.end()}));
+  return fail(ErrorKind::config, "--db ", joined(paths), ": no row of ", model.name,
+              "'s widths on ", device.title,
+              "; it has rows of: ", joined({devices.begin(), devices.end()}));
 }
 
 }  // namespace headsplit::cli

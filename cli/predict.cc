@@ -14,7 +14,7 @@ Result<void> predict(const ModelOptions& options, const PredictRequest& request)
   PredictRequest full = request;
   full.point = TRY(point_from(options, request.point.kernel));
   full.device = options.device;
-  full.measured = TRY(measured_rows(request.database));
+  full.measured = TRY(measured_rows(request.databases));
   const Prediction prediction = TRY(make_prediction(full));
   std::string text;
   if (options.json) {
@@ -40,8 +40,9 @@ void add_own_options(CLI::App& verb, PredictRequest& request) {
   verb.add_option("--layout", request.layout_names,
                   "More layouts by name: tpN, dpN, cpN joined by x, such as tp4xdp2,cp8")
       ->delimiter(',');
-  verb.add_option("--db", request.database,
-                  "Database of measured rows: those of this device correct times and ceilings");
+  verb.add_option("--db", request.databases,
+                  "Measured rows (a database, or .jsonl): those of this device correct times and "
+                  "ceilings; may be given again");
   verb.add_option("--weights", request.weights,
                   "Storage of projection weights for mla_layer: bf16 or fp8")
       ->capture_default_str();

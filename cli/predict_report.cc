@@ -170,7 +170,7 @@ Result<Prediction> retrained_table(const Inputs& in) {
 Result<Inputs> inputs_of(const PredictRequest& request) {
   const tp::Model model = TRY(tp::read_model(request.point.model));
   const tp::Device device = TRY(device_of(request.device, request.measured));
-  const tp::TimeModel times = TRY(time_model(device, model, request.measured, request.database));
+  const tp::TimeModel times = TRY(time_model(device, model, request.measured, request.databases));
   Inputs in{.model = model, .device = device, .times = times, .point = request.point};
   const auto dtype = enum_from_name<tp::WeightDtype>(request.weights);
   if (!dtype) return within_context("--weights", dtype.error());

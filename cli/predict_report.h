@@ -16,8 +16,8 @@ struct PredictRequest {
   std::vector<std::string> layout_names;
   std::string weights = "bf16";
   std::string table = "layouts";
-  std::vector<Row> measured;  ///< correct the times; empty: none
-  std::string database;       ///< where they came from, for messages
+  std::vector<Row> measured;           ///< correct the times; empty: none
+  std::vector<std::string> databases;  ///< where they came from
 };
 
 /// The answer, for machines and for people.

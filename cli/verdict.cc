@@ -53,11 +53,7 @@ ExitCode code_of(const std::vector<Verdict>& verdicts) {
 
 Result<ExitCode> judge_rows(const Options& options) {
   const std::vector<Claim> claims = TRY(read_claims(options));
-  std::vector<Row> rows;
-  for (const std::string& file : options.files) {
-    std::vector<Row> more = TRY(coordinator::read_row_file(file, options.sweep));
-    rows.insert(rows.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
-  }
+  const std::vector<Row> rows = TRY(coordinator::read_row_files(options.files, options.sweep));
   const std::vector<Verdict> verdicts = coordinator::judge(claims, rows);
   TRY(write_out("", options.json       ? json_text(verdicts) + "\n"
                     : options.markdown ? coordinator::verdict_markdown(verdicts)

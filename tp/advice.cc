@@ -1,6 +1,7 @@
 #include "tp/advice.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tp/break_even.h"
 #include "tp/flips.h"
@@ -27,6 +28,14 @@ Result<void> check(const AdviceRequest& request) {
 
 Choice latency_choice(const Candidate& c) {
   return {c.layout, c.kernel, c.step_time_us, c.query_tokens_per_s};
+}
+
+std::optional<Choice> measured_kernel_choice(const std::vector<Candidate>& ranking) {
+  const auto best = std::find_if(ranking.begin(), ranking.end(), [](const Candidate& c) {
+    return c.fits && c.attention_corrected;
+  });
+  if (best == ranking.begin() || best == ranking.end()) return std::nullopt;
+  return latency_choice(*best);
 }
 
 std::optional<Choice> throughput_choice(const std::vector<Candidate>& ranking, int query_tokens) {
@@ -86,6 +95,13 @@ void fill_notes(const AdviceRequest& request, const TimeModel& times,
   }
 }
 
+/// The second would be the fastest if a step of the first took as long.
+std::optional<Flip> flip_of_times(const std::vector<Candidate>& ranking) {
+  if (ranking.size() < 2 || !ranking[1].fits) return std::nullopt;
+  return Flip{"step_time_us", str(std::llround(ranking[0].step_time_us)),
+              str(std::llround(ranking[1].step_time_us)), ranking[1].layout, ranking[1].kernel};
+}
+
 }  // namespace
 
 Result<Advice> advise(const AdviceRequest& request, const TimeModel& times,
@@ -109,9 +125,12 @@ Result<Advice> advise(const AdviceRequest& request, const TimeModel& times,
                 "; legal tp: ", legal_tp_text(request.model));
   }
   if (advice.ranking.front().fits) advice.best_latency = latency_choice(advice.ranking.front());
+  advice.best_measured_kernel = measured_kernel_choice(advice.ranking);
   advice.best_throughput = throughput_choice(advice.ranking, point.query_tokens);
   fill_break_evens(request, times, collectives, advice);
+  advice.sureness = sureness_of(advice.ranking);
   advice.flips = flips(request, times, collectives);
+  if (const auto slower = flip_of_times(advice.ranking)) advice.flips.push_back(*slower);
   fill_notes(request, times, collectives, advice);
   return advice;
 }

@@ -51,6 +51,7 @@ Result<LayerTime> attention_time(const AdviceRequest& request, const Point& poin
   const double share = 1.0 * request.model.indexer_layers / request.model.layers;
   const Estimate index = times.estimate(indexer.kernel, layer.problem, index_work);
   layer.attention.time_us += share * index.time_us;
+  layer.attention.error = std::max(layer.attention.error, index.error);
   layer.kv_memory_bytes += share * index_work.kv_memory_bytes;
   if (index.source == Provenance::model) layer.attention.source = Provenance::model;
   return layer;
@@ -135,6 +136,14 @@ double tokens_per_s(const Point& point, double step_us) {
   return static_cast<double>(point.batch) * point.query_tokens / step_us * kMicro;
 }
 
+/// Measured when all of them are.
+Provenance source_of(const std::vector<Collective>& list, const CollectiveModel& model) {
+  const bool measured = !list.empty() && std::all_of(list.begin(), list.end(), [&](auto& one) {
+    return model.times_of(one) != nullptr;
+  });
+  return measured ? Provenance::measured : Provenance::model;
+}
+
 }  // namespace
 
 std::vector<std::string> advised_kernels(const Model& model, KvDtype dtype) {
@@ -176,8 +185,11 @@ Result<Candidate> candidate(const AdviceRequest& request, const Layout& layout,
   c.attention_us = layer.attention.time_us;
   c.attention_source = layer.attention.source;
   c.attention_basis = layer.attention.basis;
+  c.attention_error = layer.attention.error;
+  c.attention_corrected = layer.attention.corrected;
   c.projection_us = layer.projection_us;
   c.collective_us = layer.collective_us;
+  c.collective_source = source_of(layer.collectives, collectives);
   c.limiter = layer.attention.limiter;
   c.query_tokens_per_s = tokens_per_s(point, c.step_time_us);
   fill_memory(request, point, layer, c);

@@ -27,10 +27,12 @@ struct Candidate {
   double step_time_us = 0;  ///< all attention layers
   double attention_us = 0;  ///< one layer: the attention core
   Provenance attention_source = Provenance::model;
-  std::string attention_basis;  ///< which rows, or the data sheet
-  double projection_us = 0;     ///< one layer: the projections around it
+  std::string attention_basis;       ///< which rows, or the data sheet
+  double attention_error = 0;        ///< expected, relative
+  bool attention_corrected = false;  ///< rows of this kernel had a say in it
+  double projection_us = 0;          ///< one layer: the projections around it
   Provenance projection_source = Provenance::model;
-  double collective_us = 0;  ///< one layer, by latency and bandwidth
+  double collective_us = 0;  ///< one layer, measured or by latency and bandwidth
   Provenance collective_source = Provenance::model;
   Limiter limiter = Limiter::unknown;  ///< of the attention core
   double query_tokens_per_s = 0;       ///< at the batch asked for, all drafts counted
@@ -48,8 +50,9 @@ struct Candidate {
 };
 BOOST_DESCRIBE_STRUCT(Candidate, (),
                       (layout, kernel, step_time_us, attention_us, attention_source,
-                       attention_basis, projection_us, projection_source, collective_us,
-                       collective_source, limiter, query_tokens_per_s, memory_gb, fits, batch_max,
+                       attention_basis, attention_error, attention_corrected, projection_us,
+                       projection_source, collective_us, collective_source, limiter,
+                       query_tokens_per_s, memory_gb, fits, batch_max,
                        query_tokens_per_s_at_batch_max, kv_duplication, tp_efficiency,
                        free_query_tokens, padded_rows, collectives))
 

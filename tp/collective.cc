@@ -1,8 +1,10 @@
 #include "tp/collective.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/check.h"
+#include "core/stats.h"
 #include "tp/shard.h"
 #include "tp/work.h"
 
@@ -34,6 +36,16 @@ void add_merge(std::vector<Collective>& list, Merge merge, int cp, double rows, 
       {CollectiveKind::reduce_scatter, cp, rows * kBf16Bytes * width, "partial outputs, weighted"});
 }
 
+double time_between(const CollectiveTimes& times, double bytes) {
+  const auto& known = times.time_us_by_bytes;
+  const auto above = known.lower_bound(bytes);
+  if (above == known.begin()) return above->second;
+  const auto& [low_bytes, low_us] = *std::prev(above);
+  if (above == known.end()) return low_us * bytes / low_bytes;
+  const double part = std::log(bytes / low_bytes) / std::log(above->first / low_bytes);
+  return low_us * std::pow(above->second / low_us, part);
+}
+
 }  // namespace
 
 std::vector<Collective> layout_collectives(const Model& model, const Point& point,
@@ -57,7 +69,15 @@ std::vector<Collective> layout_collectives(const Model& model, const Point& poin
   return list;
 }
 
+const CollectiveTimes* CollectiveModel::times_of(const Collective& collective) const {
+  const auto found = std::find_if(measured.begin(), measured.end(), [&](const auto& times) {
+    return times.kind == collective.kind && times.ranks == collective.ranks;
+  });
+  return found == measured.end() ? nullptr : &*found;
+}
+
 double CollectiveModel::time_us(const Collective& collective, double device_link_gbps) const {
+  if (const auto* times = times_of(collective)) return time_between(*times, collective.bytes);
   constexpr double kBytesPerUs = 1e3;  // of one GB/s
   const CollectiveRate* chosen = nullptr;
   for (const auto& rate : rates) {
@@ -73,6 +93,27 @@ double CollectiveModel::time_us(const Collective& collective, double device_link
   const double latency_us = chosen->latency_us * (collective.ranks > chosen->ranks ? steps : 1);
   const double gbps = chosen->gbps * device_link_gbps / link_gbps;
   return latency_us + collective.bytes / (gbps * kBytesPerUs);
+}
+
+CollectiveModel with_rows(CollectiveModel model, const std::vector<Row>& rows) {
+  using Key = std::pair<CollectiveKind, int>;
+  std::map<Key, std::map<double, std::vector<double>>> repeats;
+  for (const Row& row : rows) {
+    const auto kind = enum_from_name<CollectiveKind>(row.kernel);
+    if (!kind || !row.time_us || row.message_bytes <= 0) continue;
+    const int ranks = row.tp * row.dp * row.cp;
+    repeats[{kind.value(), ranks}][static_cast<double>(row.message_bytes)].push_back(*row.time_us);
+  }
+  std::string list;
+  for (const auto& [key, sizes] : repeats) {
+    CollectiveTimes times{.kind = key.first, .ranks = key.second};
+    for (const auto& [bytes, time_us] : sizes)
+      times.time_us_by_bytes[bytes] = quantile(time_us, 0.5);
+    list += str(list.empty() ? "" : ", ", enum_name(key.first), " of ", key.second);
+    model.measured.push_back(std::move(times));
+  }
+  if (!list.empty()) model.source = "measured: " + list + "; others " + model.source;
+  return model;
 }
 
 }  // namespace headsplit::tp

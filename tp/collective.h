@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "core/gang.h"
 #include "core/point.h"
+#include "core/row.h"
 #include "tp/model.h"
 #include "tp/projection_cost.h"
 
@@ -44,16 +46,32 @@ struct CollectiveRate {
   double gbps = 0;
 };
 
-/// Times of collectives by latency and bandwidth.
+/// Times of one kind among some ranks, as rows have them.
+struct CollectiveTimes {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  int ranks = 2;
+  std::map<double, double> time_us_by_bytes;
+};
+
+/// Times of collectives: measured ones where there are any, else by latency and bandwidth.
 struct CollectiveModel {
   std::string source;
   double link_gbps = 0;  ///< of the machine the rates were measured on, one direction
   std::vector<CollectiveRate> rates;
+  std::vector<CollectiveTimes> measured;
 
-  /// Rates of the next larger group; beyond the largest its own, with a latency that grows by the
-  /// logarithm of the ranks.  Bandwidth scales with `device_link_gbps`.
+  /// Measured sizes of the same kind among as many ranks; null: none.
+  const CollectiveTimes* times_of(const Collective& collective) const;
+
+  /// Between measured sizes on logarithmic scales; below the smallest its time, above the largest
+  /// its bandwidth.  Without any: rates of the next larger group; beyond the largest its own, with
+  /// a latency that grows by the logarithm of the ranks.  Bandwidth scales with `device_link_gbps`.
   double time_us(const Collective& collective, double device_link_gbps) const;
 };
+
+/// The same with the times of collectives that a device's rows have (kernels all_reduce,
+/// all_gather, reduce_scatter, all_to_all; repeats by their median).  rows: of that device, ok.
+CollectiveModel with_rows(CollectiveModel model, const std::vector<Row>& rows);
 
 /// configs/collectives.yaml.  Fails: config (a fault in it, with its line), io.
 Result<CollectiveModel> read_collective_model();

@@ -10,9 +10,12 @@
 namespace headsplit::tp {
 namespace {
 
+/// Packed rows count, whether of heads or of query tokens: kernels treat them alike, nearly.
 ShapePlace place_of(const RankProblem& problem) {
+  constexpr double kTokensWeight = 0.5;
   return {std::log2(problem.batch), std::log2(static_cast<double>(problem.context)),
-          std::log2(problem.local_heads), std::log2(problem.query_tokens)};
+          std::log2(problem.local_heads * problem.query_tokens),
+          kTokensWeight * std::log2(problem.query_tokens)};
 }
 
 /// The point of a row as one rank alone would have it, so that its work can be counted again.
@@ -69,10 +72,10 @@ std::string TimeModel::key_of(const std::string& kernel, KvDtype dtype) {
   return kernel + " " + enum_name(dtype);
 }
 
-TimeModel::TimeModel(const Device& device, const Model& model, const std::vector<Row>& rows)
-    : rates_(rates_of(device)) {
+std::vector<Measurement> measurements(const Device& device, const Model& model,
+                                      const std::vector<Row>& rows) {
   std::map<std::string, std::vector<double>> repeats;
-  std::map<std::string, std::pair<std::string, Sample>> firsts;
+  std::map<std::string, Measurement> firsts;
   for (const auto& row : rows_of_device(rows, device)) {
     if (row.l2 != L2::cold || row.local_heads < 1 || *row.time_us <= 0) continue;
     const Model own = widths_of(model, row.local_heads);
@@ -81,18 +84,30 @@ TimeModel::TimeModel(const Device& device, const Model& model, const std::vector
     const auto work = kernel_work(own, point);
     // Rows of other widths or of unknown kernels teach nothing about this model.
     if (!problem || !work || !row.flops || !close(*row.flops, work.value().flops)) continue;
-    const std::string id = str(key_of(row.kernel, row.kv_dtype), " ", json_text(problem.value()));
+    const std::string id = str(row.kernel, " ", json_text(problem.value()));
     const std::string label = str(row.local_heads, " heads B=", row.rank_batch,
                                   " T=", row.query_tokens, " L=", row.rank_context);
-    Sample sample{problem.value(), label, roofline(work.value(), rates_), 0};
-    firsts.try_emplace(id, key_of(row.kernel, row.kv_dtype), std::move(sample));
+    firsts.try_emplace(id, Measurement{row.kernel, problem.value(), work.value(), label, 0});
     repeats[id].push_back(*row.time_us);
   }
-  for (auto& [id, entry] : firsts) {
-    entry.second.time_us = quantile(repeats[id], 0.5);
-    known_[entry.first].samples.push_back(entry.second);
+  std::vector<Measurement> all;
+  for (auto& [id, measured] : firsts) {
+    measured.time_us = quantile(repeats[id], 0.5);
+    all.push_back(std::move(measured));
   }
-  for (auto& [key, known] : known_) learn(known);
+  return all;
+}
+
+TimeModel::TimeModel(const Device& device, const Model& model, const std::vector<Row>& rows)
+    : rates_(rates_of(device)) {
+  for (const Measurement& one : measurements(device, model, rows)) {
+    known_[key_of(one.kernel, one.problem.kv_dtype)].samples.push_back(
+        {one.problem, one.label, roofline(one.work, rates_), one.time_us});
+  }
+  for (auto& [key, known] : known_) {
+    known.name = key;
+    learn(known);
+  }
 }
 
 void TimeModel::learn(Known& known) const {
@@ -107,6 +122,11 @@ void TimeModel::learn(Known& known) const {
     known.residuals.push_back(
         {place_of(sample.problem), std::log(sample.time_us / known.derating.time_us(sample.line))});
   }
+  for (std::size_t i = 0; i < known.residuals.size(); ++i) {
+    const PlacedValue& left_out = known.residuals[i];
+    const double from_others = local_fit(known.residuals, left_out.place, kNeighbours, i);
+    known.misses.push_back(std::abs(from_others - left_out.value));
+  }
 }
 
 std::size_t TimeModel::row_count() const {
@@ -115,27 +135,48 @@ std::size_t TimeModel::row_count() const {
   return count;
 }
 
+const TimeModel::Known* TimeModel::most_known() const {
+  const auto most = std::max_element(known_.begin(), known_.end(), [](auto& a, auto& b) {
+    return a.second.samples.size() < b.second.samples.size();
+  });
+  return most == known_.end() ? nullptr : &most->second;
+}
+
 Estimate TimeModel::estimate(const std::string& kernel, const RankProblem& problem,
                              const Work& work) const {
   const Roofline line = roofline(work, rates_);
   const auto found = known_.find(key_of(kernel, problem.kv_dtype));
-  if (found == known_.end()) return {line.time_us, line.limiter, Provenance::model, "data sheet"};
-  const Known& known = found->second;
+  if (found != known_.end()) return estimate_from(found->second, problem, line);
+  Estimate estimate{.time_us = line.time_us, .limiter = line.limiter, .basis = kDataSheetBasis};
+  estimate.error = kUncorrectedError;
+  if (const Known* other = most_known()) {
+    estimate.time_us = other->derating.time_us(line);
+    estimate.basis = "no rows; derated as " + other->name;
+  }
+  return estimate;
+}
+
+Estimate TimeModel::estimate_from(const Known& known, const RankProblem& problem,
+                                  const Roofline& line) const {
   const ShapePlace place = place_of(problem);
-  const Sample* nearest = &known.samples.front();
-  double nearest_distance = INFINITY;
-  for (const auto& sample : known.samples) {
-    const double distance = squared_distance(place_of(sample.problem), place);
-    if (distance >= nearest_distance) continue;
-    nearest = &sample;
-    nearest_distance = distance;
+  const std::vector<std::size_t> near = nearest_places(known.residuals, place);
+  const Sample& nearest = known.samples[near.front()];
+  if (nearest.problem == problem) {
+    return {nearest.time_us, line.limiter, Provenance::measured, "row", kRowError, true};
   }
-  if (nearest->problem == problem) {
-    return {nearest->time_us, line.limiter, Provenance::measured, "row"};
-  }
-  const double derated_us = known.derating.time_us(line);
-  return {derated_us * std::exp(local_fit(known.residuals, place)), line.limiter, Provenance::model,
-          str(known.samples.size(), " rows, nearest ", nearest->label)};
+  double squares = 0;
+  for (const std::size_t index : near) squares += known.misses[index] * known.misses[index];
+  const double miss = std::sqrt(squares / static_cast<double>(near.size()));
+  // Beyond a doubling from any row nothing says that the residual stays what it is there.
+  const double doublings = std::sqrt(squared_distance(place_of(nearest.problem), place));
+  Estimate estimate{
+      .time_us = known.derating.time_us(line) * std::exp(local_fit(known.residuals, place)),
+      .limiter = line.limiter};
+  estimate.corrected = true;
+  estimate.basis = str(known.samples.size(), " rows, nearest ", nearest.label, " (",
+                       enum_name(nearest.line.limiter), ")");
+  estimate.error = std::max(kRowError, std::expm1(miss)) * std::max(1.0, doublings);
+  return estimate;
 }
 
 }  // namespace headsplit::tp

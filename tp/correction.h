@@ -27,11 +27,37 @@ struct Estimate {
   double time_us = 0;
   Limiter limiter = Limiter::unknown;
   Provenance source = Provenance::model;  ///< measured: a row of exactly this problem
-  std::string basis;  ///< "row", "data sheet", or "12 rows, nearest tp4 B=16 T=1 L=8192"
+  /// "row", "data sheet", or "12 rows, nearest 32 heads B=16 T=1 L=8192 (memory)".
+  std::string basis;
+  double error = 0;        ///< expected, relative to the time
+  bool corrected = false;  ///< rows of this kernel had a say in it
 };
 
+/// What the roofline of a data sheet is off by when no row corrects it: kernels of this project and
+/// published ones take 1.1 to 1.8 times as long where they are bound by a roof.
+constexpr double kUncorrectedError = 0.3;
+constexpr const char* kDataSheetBasis = "data sheet";
+/// What repeats of a row differ by.
+constexpr double kRowError = 0.01;
+
+/// Cold-cache time of one rank problem on one device: the median of its rows.
+struct Measurement {
+  std::string kernel;
+  RankProblem problem;
+  Work work;
+  std::string label;  ///< "32 heads B=16 T=1 L=8192"
+  double time_us = 0;
+};
+
+/// The rank problems that ok rows of a device have timed, each once, sorted by kernel and shape.
+/// Only rows whose useful FLOPs are those of this model's widths count.
+std::vector<Measurement> measurements(const Device& device, const Model& model,
+                                      const std::vector<Row>& rows);
+
 /// Times of kernels by the roofline, corrected by measured rows: the derating that fits a kernel's
-/// rows best, and around it a plane through the residuals of the nearest rows.
+/// rows best, and around it a plane through the residuals of the nearest rows.  The expected error
+/// is what the nearest rows are missed by when each is predicted from the others.  A kernel without
+/// rows is derated as the one with the most rows is, so that it does not win for lack of rows.
 class TimeModel {
  public:
   /// By the data sheet alone.
@@ -57,10 +83,15 @@ class TimeModel {
   };
   /// What is known of one kernel with one cache type.
   struct Known {
+    std::string name;  ///< kernel and cache type
     std::vector<Sample> samples;
     Derating derating;
     std::vector<PlacedValue> residuals;  ///< logarithms of measured over derated time
+    std::vector<double> misses;          ///< |logarithm| of what the others predict over measured
   };
+  Estimate estimate_from(const Known& known, const RankProblem& problem,
+                         const Roofline& line) const;
+  const Known* most_known() const;
   void learn(Known& known) const;
   static std::string key_of(const std::string& kernel, KvDtype dtype);
 

@@ -28,19 +28,6 @@ double solve_first(Equations& m) {
   return m[0][kUnknowns] / m[0][0];
 }
 
-std::vector<std::pair<double, const PlacedValue*>> nearest(const std::vector<PlacedValue>& known,
-                                                           const ShapePlace& at,
-                                                           std::size_t neighbours) {
-  std::vector<std::pair<double, const PlacedValue*>> near;
-  near.reserve(known.size());
-  for (const auto& point : known) near.emplace_back(squared_distance(point.place, at), &point);
-  const std::size_t count = std::min(neighbours, near.size());
-  std::partial_sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(count), near.end(),
-                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  near.resize(count);
-  return near;
-}
-
 }  // namespace
 
 double squared_distance(const ShapePlace& left, const ShapePlace& right) {
@@ -49,14 +36,31 @@ double squared_distance(const ShapePlace& left, const ShapePlace& right) {
   return sum;
 }
 
+std::vector<std::size_t> nearest_places(const std::vector<PlacedValue>& known, const ShapePlace& at,
+                                        std::size_t neighbours,
+                                        std::optional<std::size_t> without) {
+  std::vector<std::pair<double, std::size_t>> near;
+  near.reserve(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (i != without) near.emplace_back(squared_distance(known[i].place, at), i);
+  }
+  const auto end = near.begin() + static_cast<std::ptrdiff_t>(std::min(neighbours, near.size()));
+  std::partial_sort(near.begin(), end, near.end());
+  std::vector<std::size_t> indices;
+  for (auto one = near.begin(); one != end; ++one) indices.push_back(one->second);
+  return indices;
+}
+
 double local_fit(const std::vector<PlacedValue>& known, const ShapePlace& at,
-                 std::size_t neighbours) {
+                 std::size_t neighbours, std::optional<std::size_t> without) {
   constexpr double kDamping = 0.05;
-  if (known.empty()) return 0;
+  const auto near = nearest_places(known, at, neighbours, without);
+  if (near.empty()) return 0;
   Equations m{};
   double weights = 0;
-  for (const auto& [distance, point] : nearest(known, at, neighbours)) {
-    const double weight = 1 / (distance + 0.25);
+  for (const std::size_t index : near) {
+    const PlacedValue* point = &known[index];
+    const double weight = 1 / (squared_distance(point->place, at) + 0.25);
     std::array<double, kUnknowns> x{1};
     for (std::size_t i = 0; i < at.size(); ++i) x[i + 1] = point->place[i] - at[i];
     for (std::size_t i = 0; i < kUnknowns; ++i) {

@@ -1,8 +1,9 @@
 #include "coordinator/answers/row_file.h"
 
-#include <fstream>
+#include <algorithm>
 #include <set>
 
+#include "coordinator/answers/line_file.h"
 #include "coordinator/store.h"
 #include "core/nearest.h"
 
@@ -10,18 +11,16 @@ namespace headsplit::coordinator {
 namespace {
 
 Result<std::vector<Row>> rows_of_lines(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorKind::config, path, ": cannot be read");
+  LineFile file = TRY(LineFile::open(path));
   std::vector<Row> rows;
   std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; TRY(file.next(line));) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     auto row = value_from_text<Row>(line);
     if (!row) return fail(ErrorKind::config, path, ":", number, ": ", row.error().message);
     rows.push_back(std::move(row).value());
   }
-  if (file.bad()) return fail(ErrorKind::config, path, ": cannot be read to its end");
   return rows;
 }
 
@@ -54,7 +53,9 @@ Result<std::vector<Row>> rows_of_database(const std::string& path, const std::st
 }  // namespace
 
 bool is_database(const std::string& path) {
-  return !path.ends_with(".jsonl") && !path.ends_with(".ndjson");
+  constexpr const char* kLines[] = {".jsonl", ".ndjson", ".gz"};
+  return std::none_of(std::begin(kLines), std::end(kLines),
+                      [&](const char* ending) { return path.ends_with(ending); });
 }
 
 Result<std::vector<Row>> read_row_file(const std::string& path, const std::string& sweep) {
@@ -62,6 +63,16 @@ Result<std::vector<Row>> read_row_file(const std::string& path, const std::strin
   std::vector<Row> rows = TRY(rows_of_lines(path));
   if (sweep.empty()) return rows;
   return of_sweep(std::move(rows), path, sweep);
+}
+
+Result<std::vector<Row>> read_row_files(const std::vector<std::string>& paths,
+                                        const std::string& sweep) {
+  std::vector<Row> rows;
+  for (const std::string& path : paths) {
+    std::vector<Row> more = TRY(read_row_file(path, sweep));
+    rows.insert(rows.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+  }
+  return rows;
 }
 
 }  // namespace headsplit::coordinator

@@ -63,7 +63,7 @@ TEST(MakeAdvice, RefusesADatabaseWithoutRowsOfTheDeviceAndNamesWhatItHas) {
   request.point.model = "deepseek-v3";
   request.point.batch = 64;
   request.rows = {row};
-  request.database = "rows.db";
+  request.databases = {"rows.db"};
   const auto advice = make_advice(request);
   ASSERT_FALSE(advice);
   EXPECT_NE(

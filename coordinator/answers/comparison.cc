@@ -52,21 +52,48 @@ void decide(PointComparison& point, std::optional<double> clock_ratio, double fa
   }
 }
 
-PointComparison compare_point(const MeasuredPoint& a, const MeasuredPoint& b,
-                              const NoiseFloor& noise, double fail_over) {
-  PointComparison point;
-  point.point = a.label;
+/// Least disturbed repeat against least disturbed repeat.
+void compare_quiet(const MeasuredPoint::Quiet& a, const MeasuredPoint::Quiet& b,
+                   PointComparison& point) {
+  const double gap = std::max(a.gap, b.gap);
+  point.a_us = a.time_us;
+  point.b_us = b.time_us;
+  point.ratio = b.time_us / a.time_us;
+  point.ratio_low = point.ratio / (1 + gap);
+  point.ratio_high = point.ratio * (1 + gap);
+}
+
+void compare_medians(const MeasuredPoint& a, const MeasuredPoint& b, PointComparison& point) {
   point.a_us = a.time_us();
   point.b_us = b.time_us();
   const RatioInterval interval = ratio_of_medians(a.batches_us, b.batches_us);
   point.ratio = interval.ratio;
   point.ratio_low = interval.low;
   point.ratio_high = interval.high;
+}
+
+std::optional<double> ratio_of(std::optional<double> above, std::optional<double> below) {
+  if (!above || !below) return std::nullopt;
+  return *above / *below;
+}
+
+PointComparison compare_point(const MeasuredPoint& a, const MeasuredPoint& b,
+                              const NoiseFloor& noise, double fail_over) {
+  PointComparison point;
+  point.point = a.label;
+  std::optional<double> clock_ratio;
+  const auto quiet_a = a.quiet();
+  const auto quiet_b = b.quiet();
+  if (quiet_a && quiet_b) {
+    compare_quiet(*quiet_a, *quiet_b, point);
+    clock_ratio = ratio_of(b.highest_clock_mhz(), a.highest_clock_mhz());
+  } else {
+    compare_medians(a, b, point);
+    clock_ratio = ratio_of(b.clock_mhz(), a.clock_mhz());
+  }
   point.noise = noise.at(point.a_us);
   point.rows_a = a.row_ids();
   point.rows_b = b.row_ids();
-  std::optional<double> clock_ratio;
-  if (a.clock_mhz() && b.clock_mhz()) clock_ratio = *b.clock_mhz() / *a.clock_mhz();
   if (clock_ratio) point.cycle_ratio = point.ratio * *clock_ratio;
   decide(point, clock_ratio, fail_over);
   return point;
@@ -140,9 +167,11 @@ std::vector<double> differences(const MeasuredPoints& a, const MeasuredPoints& a
   return all;
 }
 
+/// Of points that are compared by all their repeats.
 std::vector<double> repeat_spreads(const MeasuredPoints& side) {
   std::vector<double> all;
   for (const MeasuredPoint& point : side.points) {
+    if (point.quiet()) continue;
     if (const auto spread = point.repeat_spread()) all.push_back(*spread);
   }
   return all;

@@ -42,7 +42,7 @@ struct PointComparison {
   std::string point;  ///< "mla_dense tp4 B=64 T=1 L=8192 bf16"
   Change change = Change::ambiguous;
   bool regression = false;  ///< slower, by more than fail_over
-  double a_us = 0;          ///< median over repeats and samples
+  double a_us = 0;          ///< median over repeats and samples, or of the least disturbed repeat
   double b_us = 0;
   double ratio = 1;  ///< b over a
   double ratio_low = 1;
@@ -110,8 +110,9 @@ struct CompareOptions {
   bool across_machines = false;
 };
 
-/// Rows of B against rows of A, point by point: repeats together, each row by medians of batches
-/// of its samples (by its time, where it has none).
+/// Rows of B against rows of A, point by point.  A point with three repeats or more on both sides
+/// by its least disturbed repeat on each; others by all repeats together, each row by medians of
+/// batches of its samples (by its time, where it has none).
 /// Fails: config (machines differ and `across_machines` is not set).
 Result<Comparison> compare(std::span<const Row> a, std::span<const Row> b,
                            const CompareOptions& options);

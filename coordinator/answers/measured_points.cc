@@ -30,17 +30,42 @@ void add_row(MeasuredPoint& point, const Row& row) {
   point.batches_us.insert(point.batches_us.end(), batches.begin(), batches.end());
 }
 
+std::vector<double> clocks_of(const std::vector<const Row*>& rows) {
+  std::vector<double> clocks;
+  for (const Row* row : rows) {
+    if (row->sm_clock_mhz && *row->sm_clock_mhz > 0) clocks.push_back(*row->sm_clock_mhz);
+  }
+  return clocks;
+}
+
+double low_time_us(const Row& row) {
+  constexpr double kLow = 0.1;
+  if (!row.samples_us.empty()) return quantile(row.samples_us, kLow);
+  return row.time_p10_us.value_or(*row.time_us);
+}
+
 }  // namespace
 
 double MeasuredPoint::time_us() const { return quantile(batches_us, 0.5); }
 
 std::optional<double> MeasuredPoint::clock_mhz() const {
-  std::vector<double> clocks;
-  for (const Row* row : rows) {
-    if (row->sm_clock_mhz && *row->sm_clock_mhz > 0) clocks.push_back(*row->sm_clock_mhz);
-  }
+  const std::vector<double> clocks = clocks_of(rows);
   if (clocks.empty()) return std::nullopt;
   return quantile(clocks, 0.5);
+}
+
+std::optional<double> MeasuredPoint::highest_clock_mhz() const {
+  const std::vector<double> clocks = clocks_of(rows);
+  if (clocks.empty()) return std::nullopt;
+  return *std::max_element(clocks.begin(), clocks.end());
+}
+
+std::optional<MeasuredPoint::Quiet> MeasuredPoint::quiet() const {
+  if (rows.size() < kQuietRepeats) return std::nullopt;
+  std::vector<double> times_us;
+  for (const Row* row : rows) times_us.push_back(low_time_us(*row));
+  std::partial_sort(times_us.begin(), times_us.begin() + 2, times_us.end());
+  return Quiet{times_us[0], times_us[1] / times_us[0] - 1};
 }
 
 std::optional<double> MeasuredPoint::repeat_spread() const {

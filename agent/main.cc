@@ -17,7 +17,8 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
   AgentOptions& agent = options.agent;
-  app.add_option("--coordinator", agent.coordinator, "URL of the coordinator, http://HOST:PORT");
+  app.add_option("--coordinator", agent.coordinator, "URL of the coordinator, http://HOST:PORT")
+      ->envname("HEADSPLIT_COORDINATOR");
   app.add_option("--backend", agent.backend, "What to measure on: auto, cuda or cpu")
       ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
       ->capture_default_str();
@@ -27,7 +28,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--threads", agent.threads, "Processors of a CPU worker (default: all)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--token-file", agent.token_file,
-                 "File with the coordinator's token (default: $HEADSPLIT_TOKEN)");
+                 "File with the coordinator's token (default: $HEADSPLIT_TOKEN)")
+      ->envname("HEADSPLIT_TOKEN_FILE");
   app.add_option("--address", agent.address,
                  "Where the other ranks of a gang reach this agent (default: the address that it\n"
                  "has on its way to the coordinator)");
@@ -68,7 +70,7 @@ int main_of(int argc, char** argv) {
   Options options;
   CLI::App app("Measures points for a headsplit coordinator, one GPU or CPU an agent.",
                "headsplit-agent");
-  app.set_version_flag("--version", version() + " " + build_revision());
+  app.set_version_flag("--version", [] { return version_text("headsplit-agent"); });
   add_options(app, options);
   try {
     app.parse(argc, argv);

@@ -7,6 +7,7 @@
 
 #include "agent/device.h"
 #include "agent/nvml.h"
+#include "core/found_library.h"
 
 namespace headsplit::agent {
 
@@ -24,12 +25,6 @@ struct Check {
   bool operator==(const Check&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Check, (), (name, state, needed, found, remedy))
-
-/// A library or program of someone else: what was found, or why it was not.
-struct Finding {
-  bool found = false;
-  std::string text;  ///< version and place, or what the loader said
-};
 
 /// What this machine tells about itself.
 struct PreflightFacts {

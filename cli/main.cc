@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
       "headsplit measures what head tensor parallelism does to Multi-head Latent Attention.");
   app.name("headsplit");
   app.footer("Start with: headsplit run configs/sweeps/quick.yaml");
-  app.set_version_flag("--version", "headsplit " + version() + " (" + build_revision() + ")");
+  app.set_version_flag("--version", [] { return version_text("headsplit"); });
   app.require_subcommand(1);
   cli::Outcome outcome;
   for (const auto add_verb : kVerbs) add_verb(app, outcome);

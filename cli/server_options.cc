@@ -6,9 +6,12 @@
 namespace headsplit::cli {
 
 void add_server_options(CLI::App& verb, ServerOptions& options) {
-  verb.add_option("--coordinator", options.url, "URL of the coordinator")->capture_default_str();
+  verb.add_option("--coordinator", options.url, "URL of the coordinator")
+      ->envname("HEADSPLIT_COORDINATOR")
+      ->capture_default_str();
   verb.add_option("--token-file", options.token_file,
-                  "File with the coordinator's token (default: $HEADSPLIT_TOKEN)");
+                  "File with the coordinator's token (default: $HEADSPLIT_TOKEN)")
+      ->envname("HEADSPLIT_TOKEN_FILE");
 }
 
 Result<Server> server_from(const ServerOptions& options) {

@@ -17,6 +17,8 @@ add_custom_target(headsplit_manual ALL DEPENDS ${manual})
 install(TARGETS headsplit headsplit-agent headsplit-coordinator RUNTIME)
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/headsplit)
 install(DIRECTORY dashboards DESTINATION ${CMAKE_INSTALL_DATADIR}/headsplit)
+install(DIRECTORY deploy DESTINATION ${CMAKE_INSTALL_DATADIR}/headsplit USE_SOURCE_PERMISSIONS
+  PATTERN try.sh EXCLUDE PATTERN chroot.sh EXCLUDE)
 install(FILES include/headsplit_kernel.h TYPE INCLUDE)
 install(FILES README.md LICENSE TYPE DOC)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

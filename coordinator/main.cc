@@ -12,7 +12,11 @@ void add_options(CLI::App& app, CoordinatorOptions& options) {
   app.add_option("--db", options.database, "Database file; made when it is not there")->required();
   app.add_option("--token-file", options.token_file,
                  "File with the token that clients and agents must send (default: "
-                 "$HEADSPLIT_TOKEN); needed to listen on more than loopback");
+                 "$HEADSPLIT_TOKEN); needed to listen on more than loopback")
+      ->envname("HEADSPLIT_TOKEN_FILE");
+  app.add_option("--sd-file", options.discovery_file,
+                 "Keep a .json file for Prometheus' file_sd that names this coordinator while it "
+                 "runs");
   app.add_option("--heartbeat-s", options.heartbeat_s, "How often agents must speak")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -34,7 +38,7 @@ int main_of(int argc, char** argv) {
   CoordinatorOptions options;
   CLI::App app("Plans sweeps, hands points to agents and stores their rows.",
                "headsplit-coordinator");
-  app.set_version_flag("--version", version() + " " + build_revision());
+  app.set_version_flag("--version", [] { return version_text("headsplit-coordinator"); });
   add_options(app, options);
   try {
     app.parse(argc, argv);

@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <cstdio>
 
+#include "coordinator/metrics/discovery_file.h"
 #include "coordinator/page_routes.h"
 #include "coordinator/server.h"
 #include "core/log.h"
@@ -70,6 +72,14 @@ Result<void> recall_rows(const std::string& database, const std::vector<StoredSw
   return {};
 }
 
+/// None when no file is asked for.
+Result<std::optional<DiscoveryFile>> discovery_file(const std::string& path,
+                                                    const std::string& url) {
+  std::optional<DiscoveryFile> none;
+  if (path.empty()) return none;
+  return DiscoveryFile::write(path, url, net::ip::host_name());
+}
+
 /// How a coordinator that had started came to its end.
 struct Ending {
   std::string failure;  ///< empty = it was asked to
@@ -94,6 +104,7 @@ Result<Ending> run(const CoordinatorOptions& options) {
   net::thread_pool pool(kReaderThreads);
   net::post(pool, prepare_page);
   Site site{service, pool, options.database, token, address.host};
+  const auto discovery = TRY(discovery_file(options.discovery_file, server.url()));
   std::printf("listening %s\n", server.url().c_str());
   std::fflush(stdout);
   Ending ending;

@@ -12,6 +12,7 @@ struct CoordinatorOptions {
   std::string listen = "127.0.0.1:7077";
   std::string database;
   std::string token_file;
+  std::string discovery_file;  ///< empty = none is written
   double heartbeat_s = 1;
   double silence_limit_s = 10;
   double gang_patience_s = 30;

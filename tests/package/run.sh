@@ -13,9 +13,15 @@ failed() {
 cmake --install "$build" --prefix "$scratch/usr" >"$scratch/install.log"
 for file in bin/headsplit bin/headsplit-agent bin/headsplit-coordinator include/headsplit_kernel.h \
   share/headsplit/configs/devices.yaml share/headsplit/configs/models/deepseek-v3.json \
-  share/headsplit/dashboards/prometheus.yml share/man/man1/headsplit.1 \
+  share/headsplit/deploy/slurm/headsplit.sbatch share/headsplit/dashboards/prometheus.yml share/man/man1/headsplit.1 \
   share/bash-completion/completions/headsplit share/doc/headsplit/LICENSE; do
   [ -s "$scratch/usr/$file" ] || failed "$file is not installed"
+done
+for program in headsplit headsplit-agent headsplit-coordinator; do
+  "$scratch/usr/bin/$program" --version >"$scratch/version.txt"
+  for line in "^$program [0-9.]* (" '^build: ' '^CUDA: ' '^NCCL: .*; here: ' '^MPI: .*; here: '; do
+    grep -q "$line" "$scratch/version.txt" || failed "$program --version has no line $line"
+  done
 done
 grep -q '^\.SS headsplit run$' "$scratch/usr/share/man/man1/headsplit.1" ||
   failed "the manual page has no verb run"

@@ -108,18 +108,30 @@ done
 # Long enough to be interrupted: requeued in its middle, it ends what is left and no more.
 sed -e 's/max_time_ms: 200/max_time_ms: 2000/' -e 's/min_time_ms: 60/min_time_ms: 1500/' \
   -e 's/name: smoke/name: requeued/' "$sweep" >"$work/longer.yaml"
-job requeued "$work/longer.yaml" srun
-rows() { "$bin/headsplit" export --db "$work/requeued/headsplit.db" --format jsonl 2>/dev/null | grep -c . || true; }
-for _ in $(seq 200); do [ "$(rows)" -ge 2 ] && break; sleep 0.2; done
-grep -q '"targets"' "$work/requeued/targets.json" || failed "no targets.json while the coordinator runs"
-before=$(rows)
-scontrol requeue "$id"
-if [ "$before" -lt 2 ] || [ "$before" -ge 6 ]; then failed "requeued with $before of 6 rows"; fi
-sleep 2
-scontrol update JobId="$id" StartTime=now 2>/dev/null || true
-ended
-grep -q "start 2" "$out" || failed "the job was not started a second time"
-[ "$(rows)" = 6 ] || failed "$(rows) rows after the requeue"
-kept=$("$bin/headsplit" export --db "$work/requeued/headsplit.db" --format jsonl | grep -c '"resumed":true')
-[ "$kept" -ge "$before" ] || failed "only $kept rows of the first run were kept"
-echo "slurm: requeued with $before of 6 points measured; 6 rows at the end, $kept of them from before"
+# interrupted NAME COMMAND...: the command is given the job's number once two points are done.
+interrupted() {
+  local name=$1 rows=0 kept
+  shift
+  job "$name" "$work/longer.yaml" srun
+  exported() { "$bin/headsplit" export --db "$work/$name/headsplit.db" --format jsonl 2>/dev/null; }
+  for _ in $(seq 200); do
+    rows=$(exported | grep -c . || true)
+    if [ "$rows" -ge 2 ]; then break; fi
+    sleep 0.2
+  done
+  grep -q '"targets"' "$work/$name/targets.json" || failed "no targets.json while the coordinator runs"
+  if [ "$rows" -lt 2 ] || [ "$rows" -ge 6 ]; then failed "$name with $rows of 6 rows"; fi
+  "$@" "$id"
+  sleep 3
+  # Slurm lets a requeued job wait two minutes; not here.
+  scontrol update JobId="$id" StartTime=now 2>/dev/null || true
+  ended
+  grep -q "start 2" "$out" || failed "the job was not started a second time"
+  [ "$(exported | wc -l)" = 6 ] || failed "$(exported | wc -l) rows at the end"
+  kept=$(exported | grep -c '"resumed":true')
+  [ "$kept" -ge "$rows" ] || failed "only $kept rows of the first run were kept"
+  echo "slurm: $name with $rows of 6 points measured: 6 rows at the end, $kept of them from before"
+}
+interrupted requeued scontrol requeue
+# What --signal sends before the end of the job's time.
+interrupted out-of-time scancel --batch --signal=TERM

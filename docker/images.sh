@@ -57,10 +57,13 @@ cuda() {
   buildah from --name cuda scratch
   local root
   root=$(buildah mount cuda)
-  mkdir -p "$root/usr/local" "$root/usr/include"
-  cp -r --dereference /usr/local/cuda/ "$root/usr/local/cuda" 2>/dev/null || true
-  find "$root/usr/local/cuda" -name 'lib*.so*' -size +20M -delete
-  [ -x "$root/usr/local/cuda/bin/nvcc" ]
+  mkdir -p "$root/usr/local/cuda/lib" "$root/usr/include"
+  ln -s lib "$root/usr/local/cuda/lib64"
+  cp -a /usr/local/cuda/targets "$root/usr/local/cuda/"
+  cp -rL --preserve=timestamps /usr/local/cuda/{bin,nvvm,include} "$root/usr/local/cuda/"
+  find -L /usr/local/cuda/lib64 -maxdepth 1 -type f -size -20M \
+    -exec cp -L --preserve=timestamps {} "$root/usr/local/cuda/lib64/" \;
+  cp -rL /usr/local/cuda/lib64/stubs "$root/usr/local/cuda/lib64/"
   buildah umount cuda
   buildah commit cuda localhost/headsplit-cuda:local
   buildah rm cuda

@@ -55,6 +55,15 @@ struct DeviceState {
   std::string throttle_reason;
 };
 
+/// Payload that went over a device's links to other devices since some fixed moment: take
+/// differences.
+struct LinkBytes {
+  double sent = 0;
+  double received = 0;
+
+  bool operator==(const LinkBytes&) const = default;
+};
+
 /// Launches to be timed.
 struct TimeRequest {
   kernels::Part part = kernels::Part::all;
@@ -100,6 +109,8 @@ class Device {
   virtual Result<Counts> count(kernels::BoundKernel& kernel, const CountMode& mode) = 0;
   /// May be called by another thread while launches are timed.
   virtual DeviceState state() = 0;
+  /// Absent: no links, or no counters of them.
+  virtual std::optional<LinkBytes> link_bytes() { return std::nullopt; }
   /// False once nothing can be launched any more in this process: it must be replaced.
   virtual bool usable() { return true; }
   /// Evicts the last-level cache, where the device has one; a GPU enqueues that on its stream.

@@ -133,6 +133,12 @@ class CudaDevice final : public Device {
     return {};
   }
 
+  std::optional<LinkBytes> link_bytes() override {
+    if (!nvml_) return std::nullopt;
+    const auto bytes = nvml_->link_bytes(info_.gpu_uuid);
+    return bytes ? *bytes : std::nullopt;
+  }
+
   /// After an illegal address, a lost GPU and their like every call of this process fails.
   bool usable() override { return cudaDeviceSynchronize() == cudaSuccess; }
   Result<void> evict() override { return timer_.evict(); }

@@ -174,6 +174,23 @@ Result<NvLinks> Nvml::links(const std::string& uuid) const {
   return links;
 }
 
+Result<std::optional<LinkBytes>> Nvml::link_bytes(const std::string& uuid) const {
+  const NvmlApi& api = library_->api;
+  const NvmlDevice device = TRY(library_->device(uuid));
+  std::array<NvmlFieldValue, 2> fields{};
+  fields[0].field_id = kNvmlFieldNvlinkDataSent;
+  fields[1].field_id = kNvmlFieldNvlinkDataReceived;
+  for (NvmlFieldValue& field : fields) field.scope_id = kNvmlAllLinks;
+  const bool told = api.field_values != nullptr &&
+                    api.field_values(device, int(fields.size()), fields.data()) == kNvmlSuccess &&
+                    fields[0].result == kNvmlSuccess && fields[1].result == kNvmlSuccess;
+  if (!told) return std::optional<LinkBytes>();
+  const auto bytes = [](const NvmlFieldValue& field) {
+    return static_cast<double>(field.value.as_unsigned_long_long) * 1024;
+  };
+  return std::optional(LinkBytes{.sent = bytes(fields[0]), .received = bytes(fields[1])});
+}
+
 std::string throttle_names(unsigned long long clock_events) {
   std::string names;
   for (const auto& [bit, name] : kThrottleEvents) {

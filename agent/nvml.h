@@ -59,6 +59,10 @@ class Nvml {
   /// NVLinks of one GPU; none where the driver does not tell.  Fails: cuda (no GPU of that UUID).
   Result<NvLinks> links(const std::string& uuid) const;
 
+  /// What its NVLinks have carried, in steps of 1 KiB.  Absent: it has none, or does not tell.
+  /// Fails: cuda (no GPU of that UUID).
+  Result<std::optional<LinkBytes>> link_bytes(const std::string& uuid) const;
+
  private:
   struct Library;
   explicit Nvml(std::shared_ptr<const Library> library);

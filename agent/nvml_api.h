@@ -62,7 +62,10 @@ struct NvmlFabricInfo {
 };
 constexpr unsigned char kNvmlFabricCompleted = 3;
 
-constexpr unsigned int kNvmlFieldPowerInstant = 186;  ///< milliwatts, now; not a 1 s average
+constexpr unsigned int kNvmlFieldNvlinkDataSent = 138;      ///< KiB, of the link in scope_id
+constexpr unsigned int kNvmlFieldNvlinkDataReceived = 139;  ///< the same
+constexpr unsigned int kNvmlAllLinks = 0xFFFFFFFF;          ///< scope_id: sum over the links
+constexpr unsigned int kNvmlFieldPowerInstant = 186;        ///< milliwatts, now; not a 1 s average
 
 /// Bits of nvmlDeviceGetCurrentClocksEventReasons.
 enum NvmlClockEvent : unsigned long long {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "agent/derive_figures.h"
+#include "agent/link_traffic.h"
 #include "agent/stopping.h"
 #include "core/stats.h"
 
@@ -87,7 +88,8 @@ void note_times(const TimedStep& timed, Row& row) {
   row.kernel_s = std::accumulate(timed.own_us.begin(), timed.own_us.end(), 0.0) * 1e-6;
 }
 
-Result<void> time_rank(RankSteps& steps, const Lease& lease, tp::MeshGroup& control, Row& row) {
+Result<void> time_rank(Device& device, RankSteps& steps, const Lease& lease, tp::MeshGroup& control,
+                       Row& row) {
   const TimedStep sequence = TRY(time_until_steady(steps, Step::sequence, lease, control));
   note_times(sequence, row);
   row.skew_us = median(sequence.skew_us);
@@ -95,8 +97,10 @@ Result<void> time_rank(RankSteps& steps, const Lease& lease, tp::MeshGroup& cont
   const int launches = std::clamp(static_cast<int>(budget_us / std::max(*row.time_us, 1.0)),
                                   kOtherLaunchesMin, kOtherLaunchesMax);
   const TimedStep attention = TRY(time_launches(steps, Step::attention, lease, launches, control));
+  const LinkTraffic traffic(device);
   const TimedStep collective =
       TRY(time_launches(steps, Step::collective, lease, launches, control));
+  traffic.note(launches, row);
   const TimedStep overlapped =
       TRY(time_launches(steps, Step::overlapped, lease, launches, control));
   RankPart& part = row.parts.front();

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/device.h"
 #include "agent/rank_steps.h"
 #include "core/lease.h"
 #include "core/row.h"
@@ -30,7 +31,8 @@ Result<TimedStep> time_launches(RankSteps& steps, Step step, const Lease& lease,
 
 /// Times every step and fills the row: time and samples from attention and collectives in sequence,
 /// the rest in the row's part and its skew.
-Result<void> time_rank(RankSteps& steps, const Lease& lease, tp::MeshGroup& control, Row& row);
+Result<void> time_rank(Device& device, RankSteps& steps, const Lease& lease, tp::MeshGroup& control,
+                       Row& row);
 
 /// Fills time, spread and samples of a row.
 void note_times(const TimedStep& timed, Row& row);

@@ -5,6 +5,7 @@
 
 #include "agent/derive_figures.h"
 #include "agent/gathered_rows.h"
+#include "agent/link_traffic.h"
 #include "agent/point_reference.h"
 #include "agent/rank_device.h"
 #include "agent/rank_gang.h"
@@ -40,7 +41,7 @@ Row started_row(const Lease& lease) {
   row.rank = lease.gang.rank;
   row.pages = lease.gang.pages;
   row.merge = lease.gang.merge;
-  row.counters_reason = "ranks of a gang are not counted: run the point with ranks: emulated";
+  row.counters_reason = "kernels of a gang are not counted: run the point with ranks: emulated";
   row.parts = {RankPart{.rank = lease.gang.rank,
                         .local_heads = row.local_heads,
                         .rank_batch = row.rank_batch,
@@ -105,13 +106,13 @@ Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ce
   row.parts.front().error_vs_reference = row.error_vs_reference;
   row.verify_s = seconds_since(start) - row.prepare_s;
   const auto steps = TRY(rank->steps(*kernel));
-  TRY(time_rank(*steps, lease, control, row));
+  TRY(time_rank(device, *steps, lease, control, row));
   derive_figures(kernels::work(shard), ceilings, row);
   return {};
 }
 
-Result<void> run_collective(RankDevice& ranks, const Lease& lease, const AwaitGo& await_go,
-                            Row& row) {
+Result<void> run_collective(Device& device, RankDevice& ranks, const Lease& lease,
+                            const AwaitGo& await_go, Row& row) {
   const JoinedGang gang = TRY(join_gang(lease, ranks.kept_id(lease.gang), await_go));
   const auto rank = TRY(ranks.join(*gang.mesh, gang.kept, lease));
   tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
@@ -119,7 +120,9 @@ Result<void> run_collective(RankDevice& ranks, const Lease& lease, const AwaitGo
   const CollectiveMessage message(lease.point.kernel, bytes, lease.gang.rank, lease.gang.size);
   const auto steps = TRY(rank->steps(message));
   row.error_vs_reference = 0;
+  const LinkTraffic traffic(device);
   const TimedStep timed = TRY(time_until_steady(*steps, Step::collective, lease, control));
+  traffic.note(static_cast<int>(timed.own_us.size()), row);
   note_times(timed, row);
   RankPart& part = row.parts.front();
   part.time_us = part.collective_us = quantile(timed.own_us, 0.5);
@@ -137,7 +140,7 @@ Result<void> run_on(Device& device, std::unique_ptr<RankDevice>& ranks, const Ce
                     const Lease& lease, const AwaitGo& await_go, Row& row) {
   if (!ranks) ranks = TRY(rank_device(device));
   row.transport = ranks->transport();
-  if (lease.point.message_bytes > 0) return run_collective(*ranks, lease, await_go, row);
+  if (lease.point.message_bytes > 0) return run_collective(device, *ranks, lease, await_go, row);
   return run_attention(device, *ranks, ceilings, lease, await_go, row);
 }
 

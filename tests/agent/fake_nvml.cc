@@ -116,9 +116,13 @@ NvmlResult nvmlDeviceGetCurrentClocksEventReasons(NvmlDevice device, unsigned lo
 }
 NvmlResult nvmlDeviceGetFieldValues(NvmlDevice device, int count, NvmlFieldValue* values) {
   for (int i = 0; i < count; ++i) {
-    const bool known = values[i].field_id == headsplit::agent::kNvmlFieldPowerInstant;
+    const unsigned int field = values[i].field_id;
+    const bool link = field == headsplit::agent::kNvmlFieldNvlinkDataSent ||
+                      field == headsplit::agent::kNvmlFieldNvlinkDataReceived;
+    const bool known = field == headsplit::agent::kNvmlFieldPowerInstant ||
+                       (link && values[i].scope_id == headsplit::agent::kNvmlAllLinks);
     values[i].result = known && !is_second(device) ? 0 : kNotSupported;
-    values[i].value.as_unsigned = 512'300;
+    values[i].value.as_unsigned_long_long = link ? field : 512'300;
   }
   return 0;
 }

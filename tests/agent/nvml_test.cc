@@ -55,6 +55,13 @@ TEST(Nvml, ReadsClocksPowerEnergyAndTemperatureInTheirUnits) {
   EXPECT_EQ(state.throttle_reason, "software power cap, hardware thermal slowdown");
 }
 
+TEST(Nvml, GivesWhatAllLinksTogetherCarriedInBytes) {
+  EXPECT_EQ(fake().link_bytes("GPU-one").value(),
+            (LinkBytes{.sent = 138 * 1024, .received = 139 * 1024}));
+  EXPECT_FALSE(fake().link_bytes("GPU-two").value());
+  EXPECT_FALSE(Nvml::open(FAKE_NVML_OLD)->link_bytes("GPU-one").value());
+}
+
 TEST(Nvml, LeavesAbsentWhatTheGpuDoesNotTell) {
   const DeviceState state = fake().state("GPU-two").value();
   EXPECT_FALSE(state.power_w) << "a refused field is no 0 W";

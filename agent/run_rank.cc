@@ -38,7 +38,6 @@ Row started_row(const Lease& lease) {
   Row row = failed_row(lease, "", false);
   row.started_unix_s =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  row.rank = lease.gang.rank;
   row.pages = lease.gang.pages;
   row.merge = lease.gang.merge;
   row.counters_reason = "kernels of a gang are not counted: run the point with ranks: emulated";

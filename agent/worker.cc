@@ -70,6 +70,7 @@ Row failed_row(const Lease& lease, const std::string& reason, bool retryable) {
   row.local_heads = lease.problem.local_heads;
   row.rank_batch = lease.problem.batch;
   row.rank_context = lease.problem.context;
+  row.rank = lease.gang.rank;
   row.status = Status::failed;
   row.reason = reason;
   row.retryable = retryable;

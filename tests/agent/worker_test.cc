@@ -47,6 +47,11 @@ TEST(Worker, AnswersEachLeaseWithOneRow) {
   EXPECT_EQ(value_from_text<Row>(served.output.substr(cut + 1)).value().epoch, 2);
 }
 
+TEST(Worker, AFailureOfARankSaysWhich) {
+  EXPECT_EQ(failed_row(Lease{.gang = {.size = 4, .rank = 3}}, "killed", true).rank, 3)
+      << "else it would be taken for rank 0's, and refused";
+}
+
 TEST(Worker, EndsAfterTheRowOfALostDevice) {
   const std::string two =
       json_text(Lease{.point_id = "a"}) + "\n" + json_text(Lease{.point_id = "b"}) + "\n";

@@ -9,16 +9,18 @@ constexpr Duration kGreetLimit = std::chrono::seconds(10);
 constexpr Duration kGoodbyeLimit = std::chrono::seconds(1);
 /// Heartbeats wait behind rows; when nothing goes out any more, more of them help nobody.
 constexpr std::size_t kOutboxForHeartbeats = 16;
+/// Of the rows in a hello: well below what one message may hold.
+constexpr std::size_t kHelloRowBytes = 512 << 10;
 
 }  // namespace
 
 Dialogue::Dialogue(net::any_io_executor executor, Link& link, Measurer& measurer,
-                   const DeviceWatch& watch, std::vector<Row>& unacknowledged)
+                   const DeviceWatch& watch, Spool& spool)
     : executor_(executor),
       link_(link),
       measurer_(measurer),
       watch_(watch),
-      unacknowledged_(unacknowledged),
+      spool_(spool),
       posted_(executor, 1) {}
 
 Task<CoordinatorMessage> Dialogue::next_message() {
@@ -30,7 +32,15 @@ Task<CoordinatorMessage> Dialogue::next_message() {
 Task<Welcome> Dialogue::greet(AgentInfo agent) {
   Hello hello;
   hello.agent = std::move(agent);
-  hello.unacknowledged = unacknowledged_;
+  std::size_t bytes = 0;
+  for (const Row& row : spool_.rows()) {
+    bytes += json_text(row).size();
+    if (bytes <= kHelloRowBytes) {
+      hello.unacknowledged.push_back(row);
+    } else {
+      report(row);
+    }
+  }
   Task<> sending = link_.send(message_text(AgentMessage(std::move(hello))));
   const Result<> sent = co_await within(kGreetLimit, std::move(sending));
   if (!sent) co_return sent.error();
@@ -86,9 +96,7 @@ Result<> Dialogue::handle(CoordinatorMessage message) {
 }
 
 void Dialogue::forget(const Ack& ack) {
-  std::erase_if(unacknowledged_, [&](const Row& row) {
-    return row.sweep == ack.sweep && row.point_id == ack.point_id && row.epoch == ack.epoch;
-  });
+  spool_.forget(ack);
   if (ack.acceptance == Acceptance::accepted) return;
   log_line(LogLevel::warn, "agent", "row not taken",
            log_field("point", ack.point_id) + log_field("epoch", str(ack.epoch)) +
@@ -115,6 +123,7 @@ Task<> Dialogue::send_heartbeats(double interval_s) {
     if (outbox_.size() >= kOutboxForHeartbeats) continue;
     Heartbeat heartbeat;
     heartbeat.working_on = measurer_.working_on();
+    heartbeat.spool_full = spool_.full();
     watch_(heartbeat);
     if (told != measurer_.ceilings()) {
       told = measurer_.ceilings();

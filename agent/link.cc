@@ -26,24 +26,40 @@ constexpr std::size_t kMessageBytesMax = 1u << 20;
 }  // namespace
 
 struct Link::Stream {
-  explicit Stream(const net::any_io_executor& executor) : websocket(executor) {}
+  Stream(Socket socket, std::string its_address)
+      : local_address(std::move(its_address)),
+        tunnels(socket.get_executor()),
+        websocket(std::move(socket)) {}
 
-  websocket::stream<Tcp::socket> websocket;
+  /// The connection as it is, or the near end of a tunnel over it.
+  static Task<std::unique_ptr<Stream>> over(Tcp::socket socket, CoordinatorAddress address,
+                                            TlsFiles files);
+
+  std::string local_address;
+  Nursery tunnels;  ///< of TLS: at most one, that ends after the near end is closed
+  websocket::stream<Socket> websocket;
   beast::flat_buffer received;
 };
 
 namespace {
 
-Task<> reach(Tcp::socket& socket, const CoordinatorAddress& address) {
+Task<Tcp::socket> reach(CoordinatorAddress address) {
+  Tcp::socket socket(co_await net::this_coro::executor);
   Tcp::resolver resolver(socket.get_executor());
   const auto endpoints =
       co_await resolver.async_resolve(address.host, address.port, net::use_awaitable);
   co_await net::async_connect(socket, endpoints, net::use_awaitable);
   socket.set_option(Tcp::no_delay(true));
-  co_return Result<>();
+  co_return socket;
 }
 
-void prepare(websocket::stream<Tcp::socket>& stream, const std::string& token) {
+std::string own_address(const Tcp::socket& socket) {
+  boost::system::error_code error;
+  const auto endpoint = socket.local_endpoint(error);
+  return error ? "127.0.0.1" : endpoint.address().to_string();
+}
+
+void prepare(websocket::stream<Socket>& stream, const std::string& token) {
   stream.set_option(websocket::stream_base::timeout{.handshake_timeout = std::chrono::seconds(5),
                                                     .idle_timeout = std::chrono::seconds(30),
                                                     .keep_alive_pings = true});
@@ -55,7 +71,7 @@ void prepare(websocket::stream<Tcp::socket>& stream, const std::string& token) {
   stream.text(true);
 }
 
-Task<> shake_hands(websocket::stream<Tcp::socket>& stream, const CoordinatorAddress& address) {
+Task<> shake_hands(websocket::stream<Socket>& stream, const CoordinatorAddress& address) {
   websocket::response_type response;
   boost::system::error_code error;
   co_await stream.async_handshake(response, address.text(), "/agent",
@@ -76,24 +92,46 @@ Task<> shake_hands(websocket::stream<Tcp::socket>& stream, const CoordinatorAddr
 
 Result<CoordinatorAddress> address_from(const std::string& url) {
   const auto parsed = boost::urls::parse_uri(url);
-  const bool plain = parsed && parsed->scheme() == "http" && !parsed->host().empty() &&
+  const bool tls = parsed && parsed->scheme() == "https";
+  const bool plain = parsed && (tls || parsed->scheme() == "http") && !parsed->host().empty() &&
                      (parsed->path().empty() || parsed->path() == "/") && !parsed->has_query();
   if (!plain) {
-    return fail(ErrorKind::config, "coordinator URL '", url, "': expected http://HOST:PORT");
+    return fail(ErrorKind::config, "coordinator URL '", url,
+                "': expected http://HOST:PORT or https://HOST:PORT");
   }
   return CoordinatorAddress{parsed->host_address(),
-                            parsed->has_port() ? std::string(parsed->port()) : "7077"};
+                            parsed->has_port() ? std::string(parsed->port()) : "7077", tls};
+}
+
+Task<std::unique_ptr<Link::Stream>> Link::Stream::over(Tcp::socket socket,
+                                                       CoordinatorAddress address, TlsFiles files) {
+  const std::string local_address = own_address(socket);
+  if (!address.tls) {
+    co_return std::make_unique<Stream>(Socket(std::move(socket)), local_address);
+  }
+  const Result<Tls> tls = Tls::client(files);
+  if (!tls) co_return tls.error();
+  auto tunnel = co_await tls->open(std::move(socket), address.host, kConnectLimit);
+  if (!tunnel) co_return tunnel.error();
+  auto stream = std::make_unique<Stream>(tunnel.value()->release_near(), local_address);
+  stream->tunnels.start("", tunnel.value()->carry());
+  co_return stream;
 }
 
 Link::Link(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
 
 Link::~Link() = default;
 
-Task<std::unique_ptr<Link>> Link::connect(CoordinatorAddress address, std::string token) {
-  auto stream = std::make_unique<Stream>(co_await net::this_coro::executor);
-  Task<> reaching = reach(stream->websocket.next_layer(), address);
-  const Result<> reached = co_await within(kConnectLimit, std::move(reaching));
+Task<std::unique_ptr<Link>> Link::connect(CoordinatorAddress address, std::string token,
+                                          TlsFiles files) {
+  Task<Tcp::socket> reaching = reach(address);
+  Result<Tcp::socket> reached = co_await within(kConnectLimit, std::move(reaching));
   if (!reached) co_return within_context(address.text(), reached.error());
+  Task<std::unique_ptr<Stream>> entering =
+      Stream::over(std::move(reached).value(), address, std::move(files));
+  Result<std::unique_ptr<Stream>> entered = co_await std::move(entering);
+  if (!entered) co_return within_context(address.text(), entered.error());
+  std::unique_ptr<Stream> stream = std::move(entered).value();
   prepare(stream->websocket, token);
   Task<> shaking = shake_hands(stream->websocket, address);
   const Result<> shaken = co_await within(kConnectLimit, std::move(shaking));
@@ -101,11 +139,7 @@ Task<std::unique_ptr<Link>> Link::connect(CoordinatorAddress address, std::strin
   co_return std::unique_ptr<Link>(new Link(std::move(stream)));
 }
 
-std::string Link::local_address() const {
-  boost::system::error_code error;
-  const auto endpoint = stream_->websocket.next_layer().local_endpoint(error);
-  return error ? "127.0.0.1" : endpoint.address().to_string();
-}
+std::string Link::local_address() const { return stream_->local_address; }
 
 Task<std::string> Link::receive() {
   boost::system::error_code error;

@@ -3,28 +3,30 @@
 #include <memory>
 #include <string>
 
-#include "core/async.h"
+#include "core/tls.h"
 
 namespace headsplit::agent {
 
 struct CoordinatorAddress {
   std::string host;
   std::string port;
+  bool tls = false;
 
   std::string text() const { return host + ":" + port; }
   bool operator==(const CoordinatorAddress&) const = default;
 };
 
-/// Of "http://HOST:PORT" (port 7077 when left out).  Fails: config.
+/// Of "http://HOST:PORT" or "https://HOST:PORT" (port 7077 when left out).  Fails: config.
 Result<CoordinatorAddress> address_from(const std::string& url);
 
 /// A WebSocket to the coordinator.  One `receive`, one `send` and one `close` may run at a time.
 /// A peer that is silent for half a minute, pings included, counts as gone.
 class Link {
  public:
-  /// token: empty, or sent as bearer token.
+  /// token: empty, or sent as bearer token.  tls: for https.
   /// Fails: io, timeout (nobody there, try again); config (the coordinator wants another token).
-  static Task<std::unique_ptr<Link>> connect(CoordinatorAddress address, std::string token);
+  static Task<std::unique_ptr<Link>> connect(CoordinatorAddress address, std::string token,
+                                             TlsFiles tls = TlsFiles());
 
   ~Link();
 

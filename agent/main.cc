@@ -30,10 +30,22 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--token-file", agent.token_file,
                  "File with the coordinator's token (default: $HEADSPLIT_TOKEN)")
       ->envname("HEADSPLIT_TOKEN_FILE");
+  app.add_option("--tls-ca", agent.tls.peer_ca,
+                 "Authority of the coordinator's certificate (PEM; default: the system's)");
+  app.add_option("--tls-cert", agent.tls.certificate, "Our certificate (PEM), for mutual TLS");
+  app.add_option("--tls-key", agent.tls.key, "Key of that certificate (PEM)");
   app.add_option("--address", agent.address,
                  "Where the other ranks of a gang reach this agent (default: the address that it\n"
                  "has on its way to the coordinator)");
   app.add_option("--give-up-s", agent.give_up_s, "End after so long without a coordinator")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option(
+      "--spool", agent.spool,
+      "Folder for rows that no coordinator has acknowledged; they are sent again, by the\n"
+      "next agent of this name too (default: under $XDG_STATE_HOME or ~/.local/state)");
+  app.add_option("--spool-rows-max", agent.spool_rows_max,
+                 "No lease is taken while so many rows wait for an acknowledgement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   const std::string group = "Worker";

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kStartFailuresMax = 3;
 constexpr Duration kRestartPause = std::chrono::seconds(1);
+constexpr Duration kHoldPause = std::chrono::milliseconds(200);
 
 /// The same work, whatever the epoch.
 bool same_work(const Lease& a, const Lease& b) {
@@ -120,6 +121,10 @@ Task<> Measurer::run() {
     const Result<> ready = co_await ensure_worker();
     if (!ready) co_return ready;
     while (!next_) co_await taken_.async_receive(net::use_awaitable);
+    if (!may_start_()) {
+      co_await sleep_for(kHoldPause);
+      continue;
+    }
     if (!worker_ || !worker_->alive()) continue;
     current_ = std::exchange(next_, std::nullopt);
     given_up_ = false;

@@ -37,6 +37,8 @@ class Measurer {
   /// older epoch: then the attempt that runs counts as the new one.
   void take(Lease lease);
 
+  /// may: asked before a lease is begun, again and again while the answer is no.
+  void start_when(std::function<bool()> may) { may_start_ = std::move(may); }
   /// ready: called when a rank of a gang is prepared.
   void on_ready(std::function<void(Ready)> ready) { ready_ = std::move(ready); }
   /// Where the other ranks of a gang reach this agent.
@@ -84,6 +86,7 @@ class Measurer {
   std::optional<Lease> current_;
   Clock::time_point taken_at_;  ///< of `next_`, or of `current_`
   std::function<void(Ready)> ready_;
+  std::function<bool()> may_start_ = [] { return true; };
   std::string address_ = "127.0.0.1";
   net::experimental::channel<void(boost::system::error_code)> told_;  ///< `go_` or given up
   std::optional<Go> go_;

@@ -8,7 +8,9 @@
 #include <cstdio>
 
 #include "agent/identity.h"
+#include "agent/spool.h"
 #include "agent/supervisor.h"
+#include "core/log.h"
 #include "core/token.h"
 
 namespace headsplit::agent {
@@ -25,6 +27,7 @@ Result<SupervisorOptions> supervisor_options(const AgentOptions& options) {
   if (!identity.launcher.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   SupervisorOptions result{.coordinator = TRY(address_from(options.coordinator)),
                            .token = TRY(token_from(options.token_file)),
+                           .tls = options.tls,
                            .agent = {.name = options.name,
                                      .node = identity.node,
                                      .rank = identity.rank,
@@ -48,20 +51,39 @@ Result<SupervisorOptions> supervisor_options(const AgentOptions& options) {
   return result;
 }
 
+/// The folder that was asked for must hold; the default one may be missing, say in a container
+/// whose files cannot be written: then rows are kept in memory.
+Result<Spool> spool_of(const AgentOptions& options, const std::string& agent) {
+  SpoolOptions wanted{.folder = options.spool, .agent = agent, .rows_max = options.spool_rows_max};
+  if (!options.spool.empty()) return Spool::open(std::move(wanted));
+  wanted.folder = default_spool_folder(options.coordinator);
+  auto spool = Spool::open(wanted);
+  if (spool) return spool;
+  log_line(LogLevel::warn, "agent", "rows are kept in memory only",
+           log_field("reason", spool.error().message));
+  wanted.folder.clear();
+  return Spool::open(std::move(wanted));
+}
+
+ExitCode cannot_start(const Error& error) {
+  std::fprintf(stderr, "headsplit-agent: %s\n", error.message.c_str());
+  return ExitCode::usage;
+}
+
 }  // namespace
 
 ExitCode run_agent(const AgentOptions& options, std::function<AgentInfo(AgentInfo)> with_place,
                    std::function<DeviceWatch(const AgentInfo&)> watch_device) {
   auto settings = supervisor_options(options);
-  if (!settings) {
-    std::fprintf(stderr, "headsplit-agent: %s\n", settings.error().message.c_str());
-    return ExitCode::usage;
-  }
+  if (!settings) return cannot_start(settings.error());
+  auto spool = spool_of(options, settings->agent.name);
+  if (!spool) return cannot_start(spool.error());
   settings->with_place = std::move(with_place);
   settings->watch_device = std::move(watch_device);
   std::signal(SIGPIPE, SIG_IGN);  // a dead worker is an error of the write, not our end
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow
   net::io_context context(1);
-  Supervisor supervisor(context.get_executor(), settings.value());
+  Supervisor supervisor(context.get_executor(), settings.value(), std::move(spool).value());
   ExitCode code = ExitCode::failed;
   net::co_spawn(context, supervisor.run(), [&](std::exception_ptr thrown, ExitCode ended) {
     if (thrown) {

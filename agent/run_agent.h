@@ -6,6 +6,7 @@
 
 #include "agent/device_watch.h"
 #include "core/exit_code.h"
+#include "core/tls.h"
 
 namespace headsplit::agent {
 
@@ -17,8 +18,11 @@ struct AgentOptions {
   std::optional<int> device;  ///< instead of the launcher's local rank
   int threads = 0;            ///< processors of a CPU worker; 0 = all
   std::string token_file;
+  TlsFiles tls;         ///< peer_ca: of the coordinator
   std::string address;  ///< where other ranks reach this agent; empty: as the coordinator does
   double give_up_s = 60;
+  std::string spool;  ///< folder; empty = default_spool_folder
+  std::size_t spool_rows_max = 256;
 };
 
 /// The agent program: supervises a worker until a signal, a refusal or the loss of the coordinator.

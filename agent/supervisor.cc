@@ -16,9 +16,6 @@ using Clock = std::chrono::steady_clock;
 constexpr Duration kGoodbyeLimit = std::chrono::seconds(1);
 constexpr Duration kRetryPauseMin = std::chrono::milliseconds(100);
 constexpr Duration kRetryPauseMax = std::chrono::seconds(2);
-/// An agent has one lease at a time, so more than one or two take a coordinator that grants but
-/// never answers; the oldest are long superseded then.
-constexpr std::size_t kUnacknowledgedMax = 8;
 
 AgentInfo with_device(AgentInfo agent, const DeviceInfo& device) {
   agent.backend = enum_name(device.backend);
@@ -49,11 +46,12 @@ class Introduction {
 
 }  // namespace
 
-Supervisor::Supervisor(net::any_io_executor executor, SupervisorOptions options)
+Supervisor::Supervisor(net::any_io_executor executor, SupervisorOptions options, Spool spool)
     : executor_(executor),
       options_(std::move(options)),
-      measurer_(executor, measurer_options(options_),
-                [this](Row row) { deliver(std::move(row)); }) {
+      measurer_(executor, measurer_options(options_), [this](Row row) { deliver(std::move(row)); }),
+      spool_(std::move(spool)) {
+  measurer_.start_when([this] { return !spool_.full(); });
   // Without a dialogue the attempt is lost anyway: the coordinator ends it for all ranks.
   measurer_.on_ready([this](const Ready& ready) {
     if (dialogue_ != nullptr) dialogue_->ready(ready);
@@ -123,11 +121,11 @@ Task<> Supervisor::stay_connected() {
 
 /// One link, from its beginning to its end.
 Task<> Supervisor::connect_once() {
-  auto link = co_await Link::connect(options_.coordinator, options_.token);
+  auto link = co_await Link::connect(options_.coordinator, options_.token, options_.tls);
   if (!link) co_return link.error();
   measurer_.set_address(options_.address.empty() ? link.value()->local_address()
                                                  : options_.address);
-  Dialogue dialogue(executor_, *link.value(), measurer_, watch_, unacknowledged_);
+  Dialogue dialogue(executor_, *link.value(), measurer_, watch_, spool_);
   const Result<Welcome> welcome = co_await dialogue.greet(options_.agent);
   if (!welcome) co_return welcome.error();
   log_line(LogLevel::info, "agent", "connected",
@@ -144,8 +142,7 @@ void Supervisor::deliver(Row row) {
   log_line(LogLevel::info, "agent", "row",
            log_field("point", row.point_id) + log_field("epoch", str(row.epoch)) +
                log_field("status", enum_name(row.status)) + log_field("reason", row.reason));
-  unacknowledged_.push_back(row);
-  if (unacknowledged_.size() > kUnacknowledgedMax) unacknowledged_.erase(unacknowledged_.begin());
+  spool_.add(row);
   if (dialogue_ != nullptr) dialogue_->report(row);
 }
 

@@ -9,6 +9,7 @@
 #include "agent/dialogue.h"
 #include "agent/link.h"
 #include "agent/measurer.h"
+#include "agent/spool.h"
 #include "core/async.h"
 #include "core/exit_code.h"
 #include "core/message.h"
@@ -18,6 +19,7 @@ namespace headsplit::agent {
 struct SupervisorOptions {
   CoordinatorAddress coordinator;
   std::string token;
+  TlsFiles tls;
   AgentInfo agent;  ///< name, node, ranks, process; the worker's device fills in the rest
   WorkerCommand worker;
   std::string address;  ///< where other ranks reach this agent; empty: as the coordinator does
@@ -31,7 +33,7 @@ struct SupervisorOptions {
 /// CUDA nor MPI.
 class Supervisor {
  public:
-  Supervisor(net::any_io_executor executor, SupervisorOptions options);
+  Supervisor(net::any_io_executor executor, SupervisorOptions options, Spool spool);
 
   /// Runs until told to stop: `ok` after SIGTERM or SIGINT; `failed` when there is no device, or no
   /// coordinator for too long; `usage` when the coordinator refuses this agent.  Why is on stderr.
@@ -48,7 +50,7 @@ class Supervisor {
   SupervisorOptions options_;
   Measurer measurer_;
   DeviceWatch watch_;
-  std::vector<Row> unacknowledged_;
+  Spool spool_;
   Dialogue* dialogue_ = nullptr;  ///< on the link there is, once welcome
   std::chrono::steady_clock::time_point last_contact_;
   bool stopping_ = false;

@@ -14,6 +14,7 @@
 #include <map>
 
 #include "agent/link.h"
+#include "bench/stopwatch.h"
 #include "cli/sweep_client.h"
 #include "core/child_process.h"
 #include "core/message.h"
@@ -52,16 +53,6 @@ std::string many_points() {
          "axes: {batch: [1, 2, 3, 4, 5], query_tokens: [1, 2], kv_dtype: [bf16, fp8], context: [" +
          contexts + "]}\nmeasure: {repeats: 10}\n";
 }
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// A folder of its own on the disk of the working directory: /tmp may be memory.
 class Folder {

@@ -77,9 +77,10 @@ Result<void> Fleet::start_coordinator() {
 }
 
 Result<ChildProcess> Fleet::start_agent(int index) const {
-  ChildOptions child{.argv = {sibling_program("headsplit-agent"), "--coordinator", server_.url,
-                              "--backend", options_.backend, "--device", str(index)},
-                     .stderr_file = options_.log_file};
+  ChildOptions child{
+      .argv = {sibling_program("headsplit-agent"), "--coordinator", server_.url, "--backend",
+               options_.backend, "--device", str(index), "--spool", options_.database + ".spool"},
+      .stderr_file = options_.log_file};
   if (options_.threads_an_agent > 0) {
     child.argv.insert(child.argv.end(), {"--threads", str(options_.threads_an_agent)});
   }

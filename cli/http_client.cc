@@ -11,10 +11,9 @@
 namespace headsplit::cli {
 namespace {
 
-namespace net = boost::asio;
 namespace beast = boost::beast;
 
-constexpr auto kTimeout = std::chrono::seconds(10);
+constexpr Duration kTimeout = std::chrono::seconds(10);
 constexpr std::size_t kBodyBytesMax = 1u << 30;
 
 using Request = beast::http::request<beast::http::string_body>;
@@ -22,14 +21,18 @@ using Request = beast::http::request<beast::http::string_body>;
 struct Address {
   std::string host;
   std::string port;
+  bool tls = false;
 };
 
 Result<Address> address_of(const std::string& url) {
   const auto parsed = boost::urls::parse_uri(url);
-  if (!parsed || parsed->scheme() != "http" || parsed->host().empty()) {
-    return fail(ErrorKind::config, "coordinator URL '", url, "': expected http://HOST:PORT");
+  const bool tls = parsed && parsed->scheme() == "https";
+  if (!parsed || (!tls && parsed->scheme() != "http") || parsed->host().empty()) {
+    return fail(ErrorKind::config, "coordinator URL '", url,
+                "': expected http://HOST:PORT or https://HOST:PORT");
   }
-  return Address{parsed->host(), parsed->has_port() ? std::string(parsed->port()) : "7077"};
+  return Address{parsed->host_address(), parsed->has_port() ? std::string(parsed->port()) : "7077",
+                 tls};
 }
 
 Request request_of(const Server& server, const Address& address, const std::string& method,
@@ -45,60 +48,52 @@ Request request_of(const Server& server, const Address& address, const std::stri
   return request;
 }
 
-/// One exchange, driven step by step so that each step has the deadline of the stream.
-class Exchange {
- public:
-  Result<HttpReply> run(const Address& address, const Request& request) {
-    beast::error_code error;
-    const auto endpoints =
-        net::ip::tcp::resolver(context_).resolve(address.host, address.port, error);
-    if (error) return failed(error);
-    stream_.expires_after(kTimeout);
-    if (!step([&](auto done) { stream_.async_connect(endpoints, std::move(done)); })) {
-      return failed(error_);
-    }
-    if (!step([&](auto done) { beast::http::async_write(stream_, request, std::move(done)); })) {
-      return failed(error_);
-    }
-    beast::flat_buffer buffer;
-    beast::http::response_parser<beast::http::string_body> parser;
-    parser.body_limit(kBodyBytesMax);
-    if (!step([&](auto done) {
-          beast::http::async_read(stream_, buffer, parser, std::move(done));
-        })) {
-      return failed(error_);
-    }
-    auto response = parser.release();
-    return HttpReply{static_cast<int>(response.result_int()), std::move(response.body())};
-  }
+Task<HttpReply> talk(Socket socket, Request request) {
+  co_await beast::http::async_write(socket, request, net::use_awaitable);
+  beast::flat_buffer buffer;
+  beast::http::response_parser<beast::http::string_body> parser;
+  parser.body_limit(kBodyBytesMax);
+  co_await beast::http::async_read(socket, buffer, parser, net::use_awaitable);
+  auto response = parser.release();
+  co_return HttpReply{static_cast<int>(response.result_int()), std::move(response.body())};
+}
 
- private:
-  template <class Start>
-  bool step(Start start) {
-    start([this](beast::error_code error, auto&&...) { error_ = error; });
-    context_.restart();
-    context_.run();
-    return !error_;
+/// One exchange, over TLS where the address says so.
+Task<HttpReply> exchange(Address address, Request request, TlsFiles files) {
+  net::ip::tcp::socket wire(co_await net::this_coro::executor);
+  net::ip::tcp::resolver resolver(wire.get_executor());
+  const auto endpoints =
+      co_await resolver.async_resolve(address.host, address.port, net::use_awaitable);
+  co_await net::async_connect(wire, endpoints, net::use_awaitable);
+  if (!address.tls) {
+    Socket socket(std::move(wire));
+    co_return co_await talk(std::move(socket), std::move(request));
   }
-
-  static Error failed(const beast::error_code& error) {
-    return fail(ErrorKind::io, error.message());
-  }
-
-  net::io_context context_{1};
-  beast::tcp_stream stream_{context_};
-  beast::error_code error_;
-};
+  const Result<Tls> tls = Tls::client(files);
+  if (!tls) co_return tls.error();
+  Nursery nursery(wire.get_executor());
+  auto tunnel = co_await tls->open(std::move(wire), address.host, kTimeout);
+  if (!tunnel) co_return tunnel.error();
+  nursery.start("", tunnel.value()->carry());
+  co_return co_await talk(tunnel.value()->release_near(), std::move(request));
+}
 
 }  // namespace
 
 Result<HttpReply> http(const Server& server, const std::string& method, const std::string& target,
                        const std::string& body) {
   const Address address = TRY(address_of(server.url));
-  Exchange exchange;
-  auto reply = exchange.run(address, request_of(server, address, method, target, body));
-  if (!reply) return within_context("coordinator at " + server.url, reply.error());
-  return reply;
+  net::io_context context(1);
+  std::optional<Result<HttpReply>> reply;
+  Task<HttpReply> exchanging =
+      exchange(address, request_of(server, address, method, target, body), server.tls);
+  net::co_spawn(context, within(kTimeout, std::move(exchanging)),
+                [&](std::exception_ptr thrown, Result<HttpReply> got) {
+                  reply.emplace(thrown ? Result<HttpReply>(error_of(thrown)) : std::move(got));
+                });
+  while (!reply) context.run_one();
+  if (!*reply) return within_context("coordinator at " + server.url, reply->error());
+  return std::move(*reply);
 }
 
 Result<json::value> http_json(const Server& server, const std::string& method,

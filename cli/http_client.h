@@ -4,13 +4,15 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "core/tls.h"
 
 namespace headsplit::cli {
 
 /// A coordinator as a client sees it.
 struct Server {
-  std::string url;    ///< http://HOST:PORT
+  std::string url;    ///< http://HOST:PORT or https://HOST:PORT
   std::string token;  ///< sent as a bearer token when not empty
+  TlsFiles tls;       ///< for https
 };
 
 struct HttpReply {

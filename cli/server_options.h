@@ -10,6 +10,7 @@ namespace headsplit::cli {
 struct ServerOptions {
   std::string url = "http://127.0.0.1:7077";
   std::string token_file;
+  TlsFiles tls;
 };
 
 void add_server_options(CLI::App& verb, ServerOptions& options);

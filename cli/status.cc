@@ -30,7 +30,9 @@ void print_text(const std::vector<coordinator::SweepView>& sweeps,
     const AgentInfo& agent = view.agent;
     lines.push_back({agent.name, agent.node, agent.backend, agent.device,
                      bytes_text(static_cast<double>(agent.memory_bytes)),
-                     view.working_on.empty() ? "-" : view.working_on});
+                     !view.working_on.empty()  ? view.working_on
+                     : !view.held_back.empty() ? view.held_back
+                                               : "-"});
   }
   std::printf("%s", table_text(lines).c_str());
 }

@@ -1,6 +1,7 @@
 # CUDA: AUTO builds it where nvcc is found (a GPU is not needed), ON insists, OFF leaves it out.
 set(HEADSPLIT_CUDA AUTO CACHE STRING "Build the CUDA kernels: AUTO, ON or OFF")
 set_property(CACHE HEADSPLIT_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(HEADSPLIT_LIBFUZZER OFF CACHE BOOL "Build libfuzzer, with clang: ./dev fuzz")
 set(HEADSPLIT_SANITIZE "" CACHE STRING "Sanitizers for g++ and the linker, such as address,undefined")
 
 # Programs look for libraries in ../lib first, theirs included: `./dev bundle` makes a folder that

@@ -3,6 +3,11 @@ set(headsplit_warnings -Wall -Wextra -Wpedantic -Wshadow -Werror
   -Wno-mismatched-new-delete  # g++ 12 reports it falsely on coroutine frames
   -Wno-restrict              # and this one on std::string at -O3
   -Wno-missing-field-initializers)  # designated initialisers leave defaults on purpose
+set(headsplit_sanitize_options -fno-omit-frame-pointer -Wno-tsan -Wno-maybe-uninitialized)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # for libFuzzer only; the warnings that count are g++'s
+  set(headsplit_warnings -Wall -Wno-unused-command-line-argument)
+  set(headsplit_sanitize_options -fno-omit-frame-pointer)
+endif()
 
 function(headsplit_compile_options target)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
@@ -10,7 +15,7 @@ function(headsplit_compile_options target)
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr --diag-suppress=186 -Xcompiler=-Wall,-Wextra>)
   if(HEADSPLIT_SANITIZE)
     target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${HEADSPLIT_SANITIZE};-fno-omit-frame-pointer;-Wno-tsan;-Wno-maybe-uninitialized>)
+      $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${HEADSPLIT_SANITIZE};${headsplit_sanitize_options}>)
     target_link_options(${target} PUBLIC -fsanitize=${HEADSPLIT_SANITIZE})
   endif()
 endfunction()

@@ -7,18 +7,22 @@
 #include <boost/beast/websocket.hpp>
 #include <deque>
 
+#include "coordinator/rate.h"
+
 namespace headsplit::coordinator {
 namespace {
 
 namespace beast = boost::beast;
 namespace websocket = boost::beast::websocket;
-using Tcp = net::ip::tcp;
 
 constexpr std::size_t kMessageBytesMax = 1u << 20;
 constexpr std::size_t kOutboxMax = 1000;
 constexpr Duration kHelloLimit = std::chrono::seconds(10);
 constexpr Duration kGoodbyeLimit = std::chrono::seconds(1);
 constexpr Duration kOverloadPause = std::chrono::milliseconds(10);
+/// An agent that sends more waits in the network, where it takes none of our memory.
+constexpr double kMessagesPerS = 500;
+constexpr double kMessageBurst = 1000;
 
 /// A Hello, as far as any protocol version can be told apart: another major version may have
 /// changed all but these two keys.
@@ -41,7 +45,7 @@ Result<Hello> hello_from(const std::string& text) {
 
 class AgentSession final : public AgentLink {
  public:
-  AgentSession(Tcp::socket socket, Service& service)
+  AgentSession(Socket socket, Service& service)
       : websocket_(std::move(socket)),
         service_(service),
         posted_(websocket_.get_executor(), 1),
@@ -61,12 +65,13 @@ class AgentSession final : public AgentLink {
   Task<> deliver();
   Task<> say_goodbye(std::string reason);
 
-  websocket::stream<Tcp::socket> websocket_;
+  websocket::stream<Socket> websocket_;
   Service& service_;
   beast::flat_buffer received_;
   std::deque<std::string> outbox_;
   net::experimental::channel<void(boost::system::error_code)> posted_;
   Nursery nursery_;
+  Allowance allowance_{kMessagesPerS, kMessageBurst};
   std::int64_t session_ = 0;
   bool closing_ = false;
 };
@@ -143,6 +148,7 @@ Task<> AgentSession::receive() {
       co_return message.error();
     }
     while (service_.overloaded()) co_await sleep_for(kOverloadPause);
+    while (!allowance_.take(std::chrono::steady_clock::now())) co_await sleep_for(kOverloadPause);
     if (!closing_) service_.hear(session_, std::move(message).value());
   }
   co_await sleep_for(kGoodbyeLimit);  // the goodbye ends this
@@ -182,8 +188,7 @@ void AgentSession::close(const std::string& reason) {
 
 }  // namespace
 
-Task<> serve_agent(net::ip::tcp::socket socket, HttpRequest upgrade, Service& service) {
-  socket.set_option(Tcp::no_delay(true));
+Task<> serve_agent(Socket socket, HttpRequest upgrade, Service& service) {
   AgentSession session(std::move(socket), service);
   Task<> running = session.run(std::move(upgrade));
   co_return co_await std::move(running);

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include "coordinator/service.h"
-#include "core/async.h"
+#include "core/tls.h"
 
 namespace headsplit::coordinator {
 
@@ -13,6 +12,6 @@ using HttpRequest = boost::beast::http::request<boost::beast::http::string_body>
 
 /// Serves one agent over a WebSocket, from its upgrade request to its end.  Fails: io (lost),
 /// protocol (it says what it must not), config (refused).
-Task<> serve_agent(net::ip::tcp::socket socket, HttpRequest upgrade, Service& service);
+Task<> serve_agent(Socket socket, HttpRequest upgrade, Service& service);
 
 }  // namespace headsplit::coordinator

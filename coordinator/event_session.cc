@@ -18,7 +18,7 @@ constexpr const char* kHead =
     "X-Content-Type-Options: nosniff\r\n"
     "Connection: close\r\n\r\n";
 
-Task<> write_text(net::ip::tcp::socket& socket, const std::string& text) {
+Task<> write_text(Socket& socket, const std::string& text) {
   co_await net::async_write(socket, net::buffer(text), net::use_awaitable);
   co_return Result<>();
 }
@@ -29,7 +29,7 @@ PageNews news_of(const Service& service) {
 
 }  // namespace
 
-Task<> serve_events(net::ip::tcp::socket socket, Site& site) {
+Task<> serve_events(Socket socket, Site& site) {
   const Service& service = site.service;
   PageEvents events(service.recent_rows().latest());
   std::string text = kHead + events.due(news_of(service), std::chrono::steady_clock::now());

@@ -1,5 +1,6 @@
 #include "coordinator/http_session.h"
 
+#include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
@@ -7,6 +8,7 @@
 
 #include "coordinator/agent_session.h"
 #include "coordinator/event_session.h"
+#include "coordinator/rate.h"
 #include "core/log.h"
 #include "core/version.h"
 
@@ -24,15 +26,21 @@ constexpr std::uint64_t kBodyBytesMax = 1 << 20;
 /// A whole request must come within this, the pause before it included: slow clients end here.
 constexpr Duration kRequestLimit = std::chrono::seconds(30);
 constexpr Duration kResponseLimit = std::chrono::seconds(30);
+/// The first one of a connection must come sooner: who says nothing takes a place from others.
+constexpr Duration kFirstRequestLimit = std::chrono::seconds(5);
+/// Of one connection; what is beyond is answered with 429, and the connection ends.
+constexpr double kRequestsPerS = 100;
+/// What a client still says to a refusal is read for so long: else it might not get to see it.
+constexpr Duration kLingerLimit = std::chrono::milliseconds(500);
+constexpr double kRequestBurst = 300;
 
-net::awaitable<ErrorCode> read_request(net::ip::tcp::socket& socket, beast::flat_buffer& buffer,
-                                       Parser& parser) {
+net::awaitable<ErrorCode> read_request(Socket& socket, beast::flat_buffer& buffer, Parser& parser) {
   ErrorCode error;
   co_await http::async_read(socket, buffer, parser, net::redirect_error(net::use_awaitable, error));
   co_return error;
 }
 
-Task<> write_response(net::ip::tcp::socket& socket, HttpResponse& response) {
+Task<> write_response(Socket& socket, HttpResponse& response) {
   co_await http::async_write(socket, response, net::use_awaitable);
   co_return Result<>();
 }
@@ -103,12 +111,12 @@ struct Incoming {
   std::optional<Response> refusal;
 };
 
-net::awaitable<Incoming> next_request(net::ip::tcp::socket& socket, beast::flat_buffer& buffer) {
+net::awaitable<Incoming> next_request(Socket& socket, beast::flat_buffer& buffer, Duration limit) {
   Parser parser;
   parser.header_limit(kHeadBytesMax);
   parser.body_limit(kBodyBytesMax);
   net::awaitable<ErrorCode> reading = read_request(socket, buffer, parser);
-  const Result<ErrorCode> read = co_await within(kRequestLimit, std::move(reading));
+  const Result<ErrorCode> read = co_await within(limit, std::move(reading));
   Incoming incoming;
   if (!read) co_return incoming;
   if (read.value()) {
@@ -134,22 +142,45 @@ bool is_follower(const HttpRequest& message, const Site& site) {
 }
 
 /// False when no further request may follow.
-net::awaitable<bool> respond(net::ip::tcp::socket& socket, HttpResponse response) {
+net::awaitable<bool> respond(Socket& socket, HttpResponse response) {
   Task<> writing = write_response(socket, response);
   const Result<> written = co_await within(kResponseLimit, std::move(writing));
   co_return written.has_value() && response.keep_alive();
 }
 
+Task<> read_and_forget(Socket& socket) {
+  std::array<char, 4096> bytes;
+  while (true) co_await socket.async_read_some(net::buffer(bytes), net::use_awaitable);
+}
+
+/// The refusal of a request that was not read to its end, or of one too many.
+net::awaitable<void> refuse(Socket& socket, Response refusal) {
+  HttpResponse reply = http_response(std::move(refusal), 11, false);
+  co_await respond(socket, std::move(reply));
+  ErrorCode ignored;  // the client may be gone
+  socket.shutdown(Socket::shutdown_send, ignored);
+  Task<> reading = read_and_forget(socket);
+  co_await within(kLingerLimit, std::move(reading));
+}
+
 }  // namespace
 
-Task<> serve_connection(net::ip::tcp::socket socket, Site& site) {
+Task<> serve_connection(Socket socket, Site& site) {
   beast::flat_buffer buffer;
+  Allowance allowance(kRequestsPerS, kRequestBurst);
+  Duration limit = kFirstRequestLimit;
   bool open = true;
   while (open) {
-    Incoming incoming = co_await next_request(socket, buffer);
+    Incoming incoming = co_await next_request(socket, buffer, limit);
+    limit = kRequestLimit;
+    if (incoming.request && !allowance.take(std::chrono::steady_clock::now())) {
+      incoming.request.reset();
+      incoming.refusal = error_response(
+          429, str("a connection may make ", kRequestsPerS, " requests a second: try later"));
+    }
     if (incoming.refusal) {
-      HttpResponse refusal = http_response(std::move(*incoming.refusal), 11, false);
-      co_await respond(socket, std::move(refusal));
+      net::awaitable<void> refusing = refuse(socket, std::move(*incoming.refusal));
+      co_await std::move(refusing);
     }
     if (!incoming.request) break;
     HttpRequest message = std::move(*incoming.request);
@@ -163,12 +194,13 @@ Task<> serve_connection(net::ip::tcp::socket socket, Site& site) {
     }
     net::awaitable<Response> answering = answer(message, site);
     Response response = co_await std::move(answering);
-    HttpResponse reply =
-        http_response(std::move(response), message.version(), message.keep_alive());
+    // Who has not the token starts over: a scan keeps no connection of ours.
+    const bool keep_alive = message.keep_alive() && response.status != 401;
+    HttpResponse reply = http_response(std::move(response), message.version(), keep_alive);
     open = co_await respond(socket, std::move(reply));
   }
   ErrorCode ignored;  // the client may have closed first
-  socket.shutdown(net::ip::tcp::socket::shutdown_send, ignored);
+  socket.shutdown(Socket::shutdown_send, ignored);
   co_return Result<>();
 }
 

@@ -17,6 +17,11 @@ void add_options(CLI::App& app, CoordinatorOptions& options) {
   app.add_option("--sd-file", options.discovery_file,
                  "Keep a .json file for Prometheus' file_sd that names this coordinator while it "
                  "runs");
+  app.add_option("--tls-cert", options.tls.certificate,
+                 "Certificate (PEM, with its chain): everybody must then speak TLS");
+  app.add_option("--tls-key", options.tls.key, "Key of that certificate (PEM)");
+  app.add_option("--tls-client-ca", options.tls.peer_ca,
+                 "Agents and clients must show a certificate of this authority (PEM)");
   app.add_option("--heartbeat-s", options.heartbeat_s, "How often agents must speak")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -26,6 +31,14 @@ void add_options(CLI::App& app, CoordinatorOptions& options) {
       ->capture_default_str();
   app.add_option("--gang-patience-s", options.gang_patience_s,
                  "A gang waits so long for more agents to connect, then its point is skipped")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--drain-after", options.quarantine.node_failures_max,
+                 "Points that fail on a node in a row before it is drained")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--drain-s", options.quarantine.drain_s,
+                 "How long a drained node gets no work; doubles with each relapse, up to an hour")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--metrics-series-max", options.metrics_series_max,

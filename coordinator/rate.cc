@@ -18,4 +18,13 @@ double RateMeter::per_s(TimePoint now) const {
   return span.count() > 0 ? static_cast<double>(latest_.size() - 1) / span.count() : 0;
 }
 
+bool Allowance::take(TimePoint now) {
+  const double passed_s = std::chrono::duration<double>(now - filled_).count();
+  left_ = std::min(burst_, left_ + passed_s * per_s_);
+  filled_ = now;
+  if (left_ < 1) return false;
+  left_ -= 1;
+  return true;
+}
+
 }  // namespace headsplit::coordinator

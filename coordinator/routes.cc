@@ -197,7 +197,7 @@ std::optional<Response> refusal_of(const Request& request, const Site& site) {
     return error_response(403, "a page of " + request.origin + " may change nothing here");
   }
   if (site.token.empty()) {
-    if (names_this_machine(request, site.own_name)) return std::nullopt;
+    if (site.mutual_tls || names_this_machine(request, site.own_name)) return std::nullopt;
     return error_response(403, "'" + request.host + "' is not this machine: expected localhost, " +
                                    "127.0.0.1, [::1] or the name in --listen");
   }

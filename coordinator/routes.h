@@ -16,6 +16,7 @@ struct Site {
   std::string database;       ///< path, for readers
   std::string token;          ///< clients must send it; empty = none, and then all are on loopback
   std::string own_name = "";  ///< what --listen calls this machine
+  bool mutual_tls = false;    ///< who connects has shown a certificate that we trust
 };
 
 /// The answer to a request that may not pass; nothing when it may.  With a token everything needs

@@ -91,19 +91,25 @@ Result<Ending> run(const CoordinatorOptions& options) {
   const ListenAddress address = TRY(listen_address_from(options.listen));
   const std::string token = TRY(token_from(options.token_file));
   net::io_context context(1);
-  Server server = TRY(Server::listen(context.get_executor(), address, !token.empty()));
+  std::optional<Tls> tls;
+  if (options.tls.any()) tls = TRY(Tls::server(options.tls));
+  const bool mutual_tls = !options.tls.peer_ca.empty();
+  const bool strangers_are_told_apart = !token.empty() || mutual_tls;
+  Server server = TRY(
+      Server::listen(context.get_executor(), address, strangers_are_told_apart, std::move(tls)));
   const std::unique_ptr<Store> store = TRY(Store::open(options.database));
   Service service(context.get_executor(), *store,
                   ServiceSettings{.heartbeat_s = options.heartbeat_s,
                                   .silence_limit_s = options.silence_limit_s,
                                   .gang_patience_s = options.gang_patience_s,
-                                  .metrics_series_max = options.metrics_series_max});
+                                  .metrics_series_max = options.metrics_series_max,
+                                  .quarantine = options.quarantine});
   std::vector<StoredSweep> sweeps = TRY(store->restore());
   TRY(recall_rows(options.database, sweeps, service));
   service.restore(std::move(sweeps));
   net::thread_pool pool(kReaderThreads);
   net::post(pool, prepare_page);
-  Site site{service, pool, options.database, token, address.host};
+  Site site{service, pool, options.database, token, address.host, mutual_tls};
   const auto discovery = TRY(discovery_file(options.discovery_file, server.url()));
   std::printf("listening %s\n", server.url().c_str());
   std::fflush(stdout);
@@ -127,6 +133,7 @@ ExitCode report(const std::string& reason, ExitCode code) {
 
 ExitCode run_coordinator(const CoordinatorOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
   raise_descriptor_limit();
   const Result<Ending> ending = run(options);
   if (!ending) return report(ending.error().message, ExitCode::usage);

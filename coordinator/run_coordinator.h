@@ -4,6 +4,7 @@
 
 #include "coordinator/metrics/metrics_input.h"
 #include "core/exit_code.h"
+#include "core/tls.h"
 
 namespace headsplit::coordinator {
 
@@ -13,10 +14,12 @@ struct CoordinatorOptions {
   std::string database;
   std::string token_file;
   std::string discovery_file;  ///< empty = none is written
+  TlsFiles tls;  ///< peer_ca: of agents and clients
   double heartbeat_s = 1;
   double silence_limit_s = 10;
   double gang_patience_s = 30;
   std::size_t metrics_series_max = kMetricsSeriesMax;
+  QuarantineSettings quarantine;
 };
 
 /// The coordinator program: prints "listening URL" on standard output when it serves, and runs

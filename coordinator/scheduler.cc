@@ -117,8 +117,9 @@ std::vector<SweepView> Scheduler::State::sweeps() const {
 std::vector<AgentView> Scheduler::State::agents() const {
   std::vector<AgentView> views;
   for (const auto& [session, agent] : agents_) {
-    views.push_back(
-        {session, agent.info, agent.sweep == nullptr ? "" : agent.sweep->planned(agent.at).id});
+    views.push_back({session, agent.info,
+                     agent.sweep == nullptr ? "" : agent.sweep->planned(agent.at).id,
+                     why_held_back(agent)});
   }
   return views;
 }

@@ -11,6 +11,7 @@
 
 #include "coordinator/plan.h"
 #include "coordinator/progress.h"
+#include "coordinator/quarantine.h"
 #include "core/log.h"
 #include "core/message.h"
 
@@ -42,8 +43,10 @@ struct AgentLost {
   std::string reason;
 };
 /// A connection spoke.  Any message counts as a sign of life; a report needs no AgentSpoke.
+/// spool_full: as its heartbeat says; without a heartbeat nothing is known of it.
 struct AgentSpoke {
   std::int64_t session = 0;
+  std::optional<bool> spool_full;
 };
 /// An agent reports the outcome of a lease; row.sweep is the lease's sweep.
 struct RowReported {
@@ -147,6 +150,7 @@ struct SchedulerSettings {
   /// A packed gang is spread over nodes, where none is large enough, when no agent came for so
   /// long: while a launcher still starts agents, their node may yet be complete.
   double gang_settle_s = 1;
+  QuarantineSettings quarantine;
 };
 
 // ---- Views: for status, metrics and tests ----------------------------------------------------
@@ -177,10 +181,11 @@ struct AgentView {
   std::int64_t session = 0;
   AgentInfo agent;
   std::string working_on;  ///< point id, or empty when idle
+  std::string held_back;   ///< why it gets no more work; empty when it may
 
   bool operator==(const AgentView&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(AgentView, (), (session, agent, working_on))
+BOOST_DESCRIBE_STRUCT(AgentView, (), (session, agent, working_on, held_back))
 
 /// Totals since the scheduler was made; only ever grow.
 struct SchedulerTotals {
@@ -189,14 +194,17 @@ struct SchedulerTotals {
   std::int64_t duplicate = 0;
   std::int64_t stale = 0;
   std::int64_t invalid = 0;
-  std::int64_t expired = 0;  ///< leases whose deadline passed
-  std::int64_t lost = 0;     ///< leases whose agent went away
-  std::int64_t retried = 0;  ///< attempts that failed and were given back to the queue
+  std::int64_t expired = 0;    ///< leases whose deadline passed
+  std::int64_t lost = 0;       ///< leases whose agent went away
+  std::int64_t retried = 0;    ///< attempts that failed and were given back to the queue
+  std::int64_t drained = 0;    ///< nodes put in quarantine
+  std::int64_t condemned = 0;  ///< points that failed on several nodes and were ended
 
   bool operator==(const SchedulerTotals&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(SchedulerTotals, (),
-                      (granted, accepted, duplicate, stale, invalid, expired, lost, retried))
+                      (granted, accepted, duplicate, stale, invalid, expired, lost, retried,
+                       drained, condemned))
 
 /// The rules:
 /// - Sweeps are served first in, first out; an agent that the first cannot use serves the next.
@@ -207,6 +215,9 @@ BOOST_DESCRIBE_STRUCT(SchedulerTotals, (),
 ///   report does not match the plan, counts against limits.attempts; then the point waits again,
 ///   behind points that failed less.  When the attempts are used up the point's row is `failed`
 ///   and lists the reasons.
+/// - A node on which several points fail in a row gets no work for a while (Quarantine), as long as
+///   another node can do it; a point that fails on several nodes is `failed` at once, and then
+///   counts against none of them.  An agent whose spool is full gets no work either.
 /// - A late report of a lost or expired attempt is taken as long as the point was not granted anew.
 /// - Rows that the scheduler makes itself (failed, skipped, cancelled) have an epoch of their own,
 ///   above every one granted, so that no report can pass for them.

@@ -8,8 +8,8 @@ namespace headsplit::coordinator {
 void Scheduler::State::on(const AgentJoined& event) {
   const bool added = agents_.emplace(event.session, AgentRun{event.agent, now}).second;
   CHECK(added);
-  idle_.insert(event.session);
   pool_.add(event.session, event.agent);
+  offer(event.session);
   last_join_ = now;
   log(LogLevel::info, "agent_joined",
       log_field("agent", event.agent.name) + log_field("session", str(event.session)) +
@@ -18,7 +18,14 @@ void Scheduler::State::on(const AgentJoined& event) {
 
 void Scheduler::State::on(const AgentSpoke& event) {
   const auto found = agents_.find(event.session);
-  if (found != agents_.end()) found->second.heard = now;
+  if (found == agents_.end()) return;
+  AgentRun& agent = found->second;
+  agent.heard = now;
+  if (!event.spool_full || *event.spool_full == agent.spool_full) return;
+  agent.spool_full = *event.spool_full;
+  log(LogLevel::warn, agent.spool_full ? "spool_full" : "spool_has_room",
+      log_field("agent", agent.info.name) + log_field("session", str(event.session)));
+  offer(event.session);
 }
 
 void Scheduler::State::on(const AgentLost& event) {
@@ -26,6 +33,7 @@ void Scheduler::State::on(const AgentLost& event) {
 }
 
 void Scheduler::State::on(const Tick&) {
+  release_drained();
   std::vector<std::int64_t> silent;
   std::vector<std::int64_t> late;
   for (const auto& [session, agent] : agents_) {
@@ -83,15 +91,14 @@ void Scheduler::State::remove_agent(std::int64_t session, const std::string& out
                             .outcome = outcome,
                             .reason = whole_reason,
                             .counts = true},
-               agent.info.name);
+               agent.info);
 }
 
 void Scheduler::State::release_agent(std::int64_t session) {
   const auto holder = agents_.find(session);
   if (holder == agents_.end()) return;
   holder->second.sweep = nullptr;
-  idle_.insert(session);
-  pool_.set_idle(session, true);
+  offer(session);
 }
 
 void Scheduler::State::release_agents(SweepRun& sweep, std::size_t at) {
@@ -106,27 +113,42 @@ void Scheduler::State::release_agents(SweepRun& sweep, std::size_t at) {
 }
 
 void Scheduler::State::fail_attempt(SweepRun& sweep, std::size_t at, StoreAttempt record,
-                                    const std::string& blamed) {
+                                    const std::optional<AgentInfo>& blamed) {
   PointRun& point = sweep.point(at);
-  if (record.counts) {
-    if (!blamed.empty()) point.failed_on.push_back(blamed);
-    point.failures.push_back({record.epoch, record.outcome, record.reason});
-  }
-  log(LogLevel::warn, "attempt_" + record.outcome,
+  const std::string outcome = record.outcome;
+  const bool counts = record.counts;
+  if (counts) point.failures.push_back({record.epoch, outcome, record.reason});
+  log(LogLevel::warn, "attempt_" + outcome,
       point_fields(sweep, at) + log_field("epoch", str(record.epoch)) +
           log_field("reason", record.reason));
   actions.push_back(std::move(record));
-  const auto used = static_cast<int>(point.failures.size());
-  if (used < sweep.plan().limits.attempts) {
-    ++totals.retried;
-    sweep.wait_again(at);
-    return;
+  if (counts && blamed) {
+    point.failed_on.push_back(blamed->name);
+    blame(sweep, at, *blamed, outcome);
   }
+  const bool condemned =
+      static_cast<int>(point.failed_nodes.size()) >= settings_.quarantine.point_nodes_max;
+  if (condemned || static_cast<int>(point.failures.size()) >= sweep.plan().limits.attempts) {
+    return end_failed_point(sweep, at, condemned);
+  }
+  ++totals.retried;
+  sweep.wait_again(at);
+}
+
+void Scheduler::State::end_failed_point(SweepRun& sweep, std::size_t at, bool condemned) {
+  const PointRun& point = sweep.point(at);
+  const std::size_t used = point.failures.size();
   std::string reasons = str(used, used == 1 ? " attempt" : " attempts", " failed");
+  if (condemned) {
+    ++totals.condemned;
+    reasons += str(" on ", point.failed_nodes.size(), " nodes, so it is the point");
+    quarantine_.forgive(sweep.planned(at).id);
+  }
   for (const AttemptFailure& failure : point.failures) {
     reasons += str("; ", failure.epoch, ": ", failure.outcome, ": ", failure.reason);
   }
-  log(LogLevel::error, "point_failed", point_fields(sweep, at) + log_field("reason", reasons));
+  log(LogLevel::error, condemned ? "point_condemned" : "point_failed",
+      point_fields(sweep, at) + log_field("reason", reasons));
   store_coordinator_row(sweep, at, Status::failed, reasons);
 }
 

@@ -215,6 +215,10 @@ void Scheduler::State::finish_gang(SweepRun& sweep, std::size_t at) {
     store.row.gang_start_us =
         std::chrono::duration<double, std::micro>(*attempt.gone - attempt.granted).count();
   }
+  for (const AttemptMember& member : attempt.members) {
+    const auto agent = agents_.find(member.session);
+    if (agent != agents_.end()) quarantine_.succeeded(node_of(agent->second.info));
+  }
   sweep.decide(at, Status::ok);
   actions.push_back(std::move(store));
 }

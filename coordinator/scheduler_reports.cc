@@ -48,7 +48,10 @@ bool Scheduler::State::answer_repeat(const RowReported& event,
                                      const std::vector<AttemptFailure>& failures) {
   for (const AttemptFailure& failure : failures) {
     if (failure.epoch != event.row.epoch) continue;
-    const bool reported = failure.outcome == "failed" || failure.outcome == "cancelled";
+    const bool failed = failure.outcome == "failed" || failure.outcome == "cancelled";
+    // A good part of a gang that failed on another rank: that it came before cannot be said.
+    const bool other_rank = event.row.ranks == Ranks::real && event.row.status == Status::ok;
+    const bool reported = failed && !other_rank;
     if (reported) answer(event, Acceptance::duplicate, failure.reason);
     if (failure.outcome == "invalid") answer(event, Acceptance::invalid, failure.reason);
     return reported || failure.outcome == "invalid";
@@ -109,6 +112,7 @@ void Scheduler::State::take_report(SweepRun& sweep, std::size_t at, const RowRep
   if (row.status == Status::failed && row.retryable) {
     return take_failed_report(sweep, at, event, "failed", row.reason);
   }
+  judge_node(sweep, at, event);
   sweep.decide(at, row.status);
   point.waiting.push_back({event.session, false});
   StoreRow store{sweep.plan().id, row};
@@ -142,7 +146,7 @@ void Scheduler::State::take_failed_report(SweepRun& sweep, std::size_t at, const
   }
   const auto holder = agents_.find(event.session);
   fail_attempt(sweep, at, std::move(record),
-               holder == agents_.end() ? "" : holder->second.info.name);
+               holder == agents_.end() ? std::nullopt : std::optional(holder->second.info));
 }
 
 void Scheduler::State::on(const RowStored& event) {

@@ -19,7 +19,8 @@ constexpr std::int64_t kNobody = -1;
 /// Everything the scheduler knows, and one method an event.  Used by scheduler*.cc only.
 class Scheduler::State {
  public:
-  explicit State(SchedulerSettings settings) : settings_(settings) {}
+  explicit State(SchedulerSettings settings)
+      : settings_(settings), quarantine_(settings.quarantine) {}
 
   void on(const SweepSubmitted& event);
   void on(const AgentJoined& event);
@@ -48,6 +49,7 @@ class Scheduler::State {
     TimePoint heard;
     SweepRun* sweep = nullptr;  ///< of the point in its hands; null when idle
     std::size_t at = 0;
+    bool spool_full = false;
   };
   using Sweeps = std::list<SweepRun>;
 
@@ -60,6 +62,9 @@ class Scheduler::State {
   /// The agents of the attempt are idle again, except those gone.
   void release_agents(SweepRun& sweep, std::size_t at);
   void release_agent(std::int64_t session);
+  /// Offers an agent for work, or does not: it is busy, drained or has no room for rows.
+  void offer(std::int64_t session);
+  std::string why_held_back(const AgentRun& agent) const;
   /// Tells the agents of an attempt to stop, except one, and answers parts that came to nothing.
   void stop_gang(SweepRun& sweep, std::size_t at, std::int64_t except, const std::string& reason);
   bool is_late(const AgentRun& agent, std::int64_t session) const;
@@ -67,7 +72,16 @@ class Scheduler::State {
   /// An attempt gave no row: the point waits again, or fails when its attempts are used up.
   /// blamed: the agent it failed on, if one.
   void fail_attempt(SweepRun& sweep, std::size_t at, StoreAttempt record,
-                    const std::string& blamed = "");
+                    const std::optional<AgentInfo>& blamed = std::nullopt);
+  void end_failed_point(SweepRun& sweep, std::size_t at, bool condemned);
+
+  // Quarantine.
+  void blame(SweepRun& sweep, std::size_t at, const AgentInfo& agent, const std::string& outcome);
+  /// The point's row says how the node does: one that ends well clears it.
+  void judge_node(SweepRun& sweep, std::size_t at, const RowReported& event);
+  bool others_can_work(const std::string& node, const std::string& backend) const;
+  void drain_node(const std::string& node);
+  void release_drained();
   void store_coordinator_row(SweepRun& sweep, std::size_t at, Status status, std::string reason);
 
   // Reports.
@@ -103,6 +117,7 @@ class Scheduler::State {
   bool gang_waits_ = false;  ///< in this round of grants: nothing behind it is served
   TimePoint last_join_;
   AgentPool pool_;
+  Quarantine quarantine_;
   Sweeps active_;
   std::deque<FinishedSweep> finished_;
   std::map<std::int64_t, AgentRun> agents_;
@@ -114,6 +129,9 @@ bool fits(const AgentInfo& agent, std::int64_t memory_bytes);
 
 /// "agent a ", or "rank 2 (agent a) " of a gang.
 std::string rank_text(SweepRun& sweep, std::size_t at, std::int64_t session);
+
+/// What an agent's failures count against: its node, or itself when it names none.
+std::string node_of(const AgentInfo& agent);
 
 /// " sweep=... point=..." for logs.
 std::string point_fields(const SweepRun& sweep, std::size_t at);

@@ -2,7 +2,7 @@
 headsplit_library(headsplit_server
   SOURCES agent_session.cc event_session.cc http.cc http_session.cc page_events.cc page_routes.cc
           metrics/scrape_routes.cc origin.cc rate.cc routes.cc run_coordinator.cc server.cc service.cc service_actions.cc
-  LIBRARIES headsplit_coordinator headsplit_web)
+  LIBRARIES headsplit_coordinator headsplit_tls headsplit_web)
 
 headsplit_program(headsplit-coordinator
   SOURCES main.cc

@@ -57,7 +57,8 @@ Service::Service(net::any_io_executor executor, Store& store, ServiceSettings se
       store_(store),
       settings_(settings),
       scheduler_(SchedulerSettings{.silence_limit_s = settings.silence_limit_s,
-                                   .gang_patience_s = settings.gang_patience_s}),
+                                   .gang_patience_s = settings.gang_patience_s,
+                                   .quarantine = settings.quarantine}),
       telemetry_(settings.metrics_series_max) {}
 
 void Service::restore(std::vector<StoredSweep> sweeps) {
@@ -179,7 +180,8 @@ void Service::hear(std::int64_t session, AgentMessage message) {
   } else if (auto* ready = std::get_if<Ready>(&message)) {
     apply(RankReady{session, std::move(*ready)});
   } else {
-    apply(AgentSpoke{session});
+    const auto* beat = std::get_if<Heartbeat>(&message);
+    apply(AgentSpoke{session, beat == nullptr ? std::nullopt : std::optional(beat->spool_full)});
   }
 }
 

@@ -25,6 +25,7 @@ struct ServiceSettings {
   double silence_limit_s = 10;  ///< after this much silence an agent counts as lost
   double gang_patience_s = 30;  ///< a gang waits so long for more agents to connect
   std::size_t metrics_series_max = kMetricsSeriesMax;
+  QuarantineSettings quarantine;
 };
 
 /// A sweep as clients see it.

@@ -40,7 +40,7 @@ using StoreWrite = std::variant<LeaseWrite, RowWrite, AttemptWrite>;
 
 /// A sweep as the store has it, ready for SweepSubmitted.
 struct StoredSweep {
-  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const Plan> plan;     ///< of points that are done: ids only
   std::vector<PointProgress> progress;  ///< by position in plan->points
   std::string backend;
   int run = 1;  ///< 1 = new; more: resumed, and rows of earlier runs are marked `resumed`
@@ -78,7 +78,7 @@ class Store {
 
   /// Sweeps of earlier processes, oldest first: those with open points, each begun as a new run,
   /// and the newest 16 finished ones, so that a report sent again after a restart gets the same
-  /// answer as before; of the latter the plan's points hold ids only.  Give all of them to the
+  /// answer as before.  Points that are done are ids only in the plan.  Give all of them to the
   /// scheduler.  Blocks; call once, before serving.
   Result<std::vector<StoredSweep>> restore();
 

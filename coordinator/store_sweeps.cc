@@ -151,11 +151,13 @@ Result<Plan> StoreTables::stored_plan(const std::string& id, bool ids_only) {
   if (const json::value* model = sweep_object.if_contains("model")) {
     plan.hidden = TRY(from_json<tp::Model>(*model, "model")).hidden;
   }
+  // Nothing of a point that is done is needed but its id, and most of what a restart finds is done.
   Statement points = TRY(database_->prepare(
-      "SELECT point_id, planned FROM points WHERE sweep = ?1 ORDER BY position"));
+      "SELECT point_id, CASE WHEN state = 'done' THEN NULL ELSE planned END "
+      "FROM points JOIN progress USING (point) WHERE points.sweep = ?1 ORDER BY position"));
   TRY(points.start(sweep));
   while (TRY(points.next())) {
-    if (ids_only) {
+    if (ids_only || points.is_null(1)) {
       plan.points.push_back({.id = points.text(0)});
     } else {
       plan.points.push_back(TRY(value_from_text<PlannedPoint>(points.text(1))));

@@ -45,6 +45,7 @@ struct PointRun {
   std::optional<Attempt> attempt;  ///< while running
   std::vector<AttemptFailure> failures;
   std::vector<std::string> failed_on;  ///< agents of attempts that failed in this process
+  std::set<std::string> failed_nodes;  ///< their nodes
   std::vector<Waiting> waiting;
   std::optional<TimePoint> short_since;  ///< a gang: too few agents are connected for it
 

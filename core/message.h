@@ -81,12 +81,13 @@ struct Heartbeat {
   std::optional<double> energy_j;
   std::optional<bool> throttled;     ///< the clock is held below what was asked for
   std::optional<Ceilings> ceilings;  ///< once, after they were measured; and again when anew
+  bool spool_full = false;           ///< it has no room for more rows, and wants no lease
 
   bool operator==(const Heartbeat&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Heartbeat, (),
                       (working_on, sm_clock_mhz, memory_clock_mhz, power_w, temperature_c, energy_j,
-                       throttled, ceilings))
+                       throttled, ceilings, spool_full))
 
 /// Coordinator: run this; or prepare it, when it is a rank of a gang.
 struct Grant {

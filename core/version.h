@@ -7,7 +7,7 @@ namespace headsplit {
 /// Version of the wire protocol between agents and the coordinator.  Another major is refused;
 /// a lower minor is understood (unknown keys are ignored, missing ones default).
 constexpr int kProtocolMajor = 1;
-constexpr int kProtocolMinor = 1;
+constexpr int kProtocolMinor = 2;
 
 /// "0.1.0".
 std::string version();

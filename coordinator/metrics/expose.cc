@@ -113,12 +113,18 @@ void add_kernel(const LayoutKey& key, const KernelSums& sums, ExpositionBuilder&
   if (sums.ops_counted) out.add(Metric::kernel_tensor_ops, labels, sums.tensor_ops);
 }
 
-void add_fleet(const std::vector<AgentView>& agents, ExpositionBuilder& out) {
+void add_fleet(const std::vector<AgentView>& agents, const SchedulerTotals& totals,
+               ExpositionBuilder& out) {
   std::map<std::string, std::int64_t> count = {{"cpu", 0}, {"cuda", 0}};
   for (const AgentView& view : agents) count[view.agent.backend] += 1;
   for (const auto& [backend, connected] : count) {
     out.add(Metric::agents, {backend}, number(connected));
   }
+  const auto held_back = std::count_if(agents.begin(), agents.end(),
+                                       [](const auto& view) { return !view.held_back.empty(); });
+  out.add(Metric::agents_held_back, {}, number(held_back));
+  out.add(Metric::node_drains, {}, number(totals.drained));
+  out.add(Metric::points_condemned, {}, number(totals.condemned));
 }
 
 void add_ceilings(const std::string& name, const Ceilings& ceilings, ExpositionBuilder& out) {
@@ -166,7 +172,7 @@ Exposition expose(const MetricsInput& input) {
   add_process(input, out);
   add_sweeps(input.sweeps, out);
   add_events(input, out);
-  add_fleet(input.agents, out);
+  add_fleet(input.agents, input.totals, out);
   for (const auto& [key, figures] : input.layouts) add_layout(key, figures, out);
   for (const auto& [key, sums] : input.kernels) add_kernel(key, sums, out);
   for (const AgentView& view : input.agents) {

@@ -82,6 +82,13 @@ const std::vector<MetricSpec> kTable = {
     gauge(Metric::store_queued, "headsplit_store_queued_records", "",
           "Records handed to the store and not durable yet.", kNone),
     gauge(Metric::agents, "headsplit_agents", "", "Agents connected.", "backend"),
+    gauge(Metric::agents_held_back, "headsplit_agents_held_back", "",
+          "Connected agents that get no work: their node is drained, or their spool is full.",
+          kNone),
+    counter(Metric::node_drains, "headsplit_node_drains_total", "",
+            "Times that a node was drained because points kept failing on it.", kNone),
+    counter(Metric::points_condemned, "headsplit_points_condemned_total", "",
+            "Points that failed on several nodes and were ended for it.", kNone),
     // Latest figures of the current sweep, one series a layout.
     gauge(Metric::layout_time, "headsplit_layout_time_seconds", "seconds",
           "Median time of one launch in the layout's latest row of the current sweep.", kLayout),

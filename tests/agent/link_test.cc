@@ -9,13 +9,14 @@ TEST(CoordinatorAddress, ComesFromAUrl) {
   EXPECT_EQ(address_from("http://127.0.0.1:7077").value(),
             (CoordinatorAddress{"127.0.0.1", "7077"}));
   EXPECT_EQ(address_from("http://head/").value(), (CoordinatorAddress{"head", "7077"}));
+  EXPECT_EQ(address_from("https://head").value(), (CoordinatorAddress{"head", "7077", true}));
   EXPECT_EQ(address_from("http://[::1]:80").value(), (CoordinatorAddress{"::1", "80"}));
 }
 
-TEST(CoordinatorAddress, RefusesWhatIsNoPlainHttpUrl) {
-  for (const std::string url : {"", "head:7077", "https://head", "http://", "http://head/x"}) {
+TEST(CoordinatorAddress, RefusesWhatIsNoUrlOfACoordinator) {
+  for (const std::string url : {"", "head:7077", "ftp://head", "http://", "http://head/x"}) {
     EXPECT_EQ(address_from(url).error().message,
-              "coordinator URL '" + url + "': expected http://HOST:PORT");
+              "coordinator URL '" + url + "': expected http://HOST:PORT or https://HOST:PORT");
   }
 }
 

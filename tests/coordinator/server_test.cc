@@ -50,7 +50,8 @@ TEST(Server, RefusesToBeOpenToOthersWithoutAToken) {
   net::io_context context;
   const ListenAddress everywhere{"0.0.0.0", "0"};
   EXPECT_EQ(Server::listen(context.get_executor(), everywhere, false).error().message,
-            "cannot listen on 0.0.0.0:0: others can reach it, so a token is needed (--token-file)");
+            "cannot listen on 0.0.0.0:0: others can reach it, so a token "
+            "(--token-file) or certificates of clients (--tls-client-ca) are needed");
   EXPECT_TRUE(Server::listen(context.get_executor(), everywhere, true));
 }
 
@@ -61,6 +62,19 @@ TEST(RateMeter, CountsEventsASecondAndFallsWhileNothingHappens) {
   for (int second = 0; second <= 10; ++second) meter.count(start + std::chrono::seconds(second));
   EXPECT_DOUBLE_EQ(meter.per_s(start + std::chrono::seconds(10)), 1);
   EXPECT_DOUBLE_EQ(meter.per_s(start + std::chrono::seconds(20)), 0.5);
+}
+
+TEST(Allowance, GivesABurstAndThenItsRate) {
+  Allowance::TimePoint now{std::chrono::hours(1)};
+  Allowance allowance(10, 3);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(allowance.take(now));
+  EXPECT_FALSE(allowance.take(now));
+  now += std::chrono::milliseconds(100);
+  EXPECT_TRUE(allowance.take(now));
+  EXPECT_FALSE(allowance.take(now));
+  now += std::chrono::hours(1);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(allowance.take(now)) << "never more than the burst";
+  EXPECT_FALSE(allowance.take(now));
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST_F(ServiceTest, RefusesAnAgentOfAnotherProtocol) {
   Hello hello = hello_of("a");
   hello.protocol_major = kProtocolMajor + 1;
   EXPECT_EQ(service_.join(hello, link).error().message,
-            "agent a speaks protocol 2.1, this coordinator 1.1: use the same headsplit on both");
+            "agent a speaks protocol 2.2, this coordinator 1.2: use the same headsplit on both");
   EXPECT_TRUE(service_.agents().empty());
 }
 

@@ -97,7 +97,9 @@ TEST_F(StoreTest, GoesOnAfterARestartWithEpochsAndFailures) {
   const auto store = Store::open(path()).value();
   const auto restored = store->restore().value();
   ASSERT_EQ(restored.size(), 1u);
-  EXPECT_EQ(*restored[0].plan, plan_);
+  Plan open = plan_;
+  open.points[0] = {.id = plan_.points[0].id};  // done: nothing else of it is needed
+  EXPECT_EQ(*restored[0].plan, open);
   EXPECT_EQ(restored[0].backend, "cpu");
   EXPECT_EQ(restored[0].run, 2);
   EXPECT_EQ(json_text(restored[0].progress),

@@ -36,28 +36,44 @@ Stat stat_of(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Cluster::Cluster(std::vector<std::string> coordinator_options)
-    : coordinator_options_(std::move(coordinator_options)) {
+Cluster::Cluster(std::vector<std::string> coordinator_options, std::vector<std::string> environment)
+    : coordinator_options_(std::move(coordinator_options)), environment_(std::move(environment)) {
   start_coordinator();
 }
 
 void Cluster::start_coordinator() {
-  std::vector<std::string> argv = {program("headsplit-coordinator"), "--listen", listen_, "--db",
-                                   scratch_.path("rows.db")};
+  std::vector<std::string> argv;
+  if (!environment_.empty()) argv.push_back("/usr/bin/env");
+  argv.insert(argv.end(), environment_.begin(), environment_.end());
+  for (const std::string& word : {program("headsplit-coordinator"), std::string("--listen"),
+                                  listen_, std::string("--db"), scratch_.path("rows.db")}) {
+    argv.push_back(word);
+  }
   argv.insert(argv.end(), coordinator_options_.begin(), coordinator_options_.end());
   coordinator_ = std::make_unique<Command>(scratch_, argv);
-  const auto listens = [&] { return coordinator_->out().ends_with('\n'); };
+  const auto listens = [&] {
+    return coordinator_->out().ends_with('\n') || coordinator_->child().ended();
+  };
   ASSERT_TRUE(eventually(listens)) << coordinator_->err();
   const std::string line = coordinator_->out();
-  const std::string prefix = "listening ";
-  ASSERT_TRUE(line.starts_with(prefix + "http://127.0.0.1:")) << line;
-  server_.url = line.substr(prefix.size(), line.size() - prefix.size() - 1);
-  listen_ = server_.url.substr(std::string("http://").size());
+  const auto host = line.find("://127.0.0.1:");
+  ASSERT_TRUE(line.starts_with("listening http") && host != std::string::npos)
+      << line << coordinator_->err();
+  const auto url = std::string("listening ").size();
+  server_.url = line.substr(url, line.size() - url - 1);
+  listen_ = line.substr(host + 3, line.size() - host - 4);
 }
 
 Command& Cluster::start_agent(const std::string& name, std::vector<std::string> options) {
-  std::vector<std::string> argv = {
-      program("headsplit-agent"), "--coordinator", server_.url, "--backend", "cpu", "--name", name};
+  std::vector<std::string> argv = {program("headsplit-agent"),
+                                   "--coordinator",
+                                   agents_url_.empty() ? server_.url : agents_url_,
+                                   "--backend",
+                                   "cpu",
+                                   "--name",
+                                   name,
+                                   "--spool",
+                                   scratch_.path("spool")};
   argv.insert(argv.end(), options.begin(), options.end());
   agents_.push_back(std::make_unique<Command>(scratch_, argv));
   return *agents_.back();

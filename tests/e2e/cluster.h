@@ -14,9 +14,12 @@ namespace headsplit::e2e {
 /// A coordinator and CPU agents as real processes on loopback, to be killed at will.
 class Cluster {
  public:
-  /// Starts the coordinator.  options: beside --listen and --db.
-  explicit Cluster(std::vector<std::string> coordinator_options = {});
+  /// Starts the coordinator.  options: beside --listen and --db.  environment: "KEY=value".
+  explicit Cluster(std::vector<std::string> coordinator_options = {},
+                   std::vector<std::string> environment = {});
 
+  /// Agents that are started from now on connect here.
+  void set_agents_url(const std::string& url) { agents_url_ = url; }
   Command& start_agent(const std::string& name, std::vector<std::string> options = {});
   /// Starts the coordinator again on its port and its database.
   void start_coordinator();
@@ -38,6 +41,8 @@ class Cluster {
  private:
   Scratch scratch_;
   std::vector<std::string> coordinator_options_;
+  std::vector<std::string> environment_;
+  std::string agents_url_;  ///< empty = the coordinator's own
   cli::Server server_;
   std::string listen_ = "127.0.0.1:0";
   std::unique_ptr<Command> coordinator_;

@@ -156,6 +156,43 @@ TEST(Faults, BothProgramsEndWellOnSigtermInTheMiddleOfASweep) {
   EXPECT_EQ(cluster.points(id).size(), 4u);
 }
 
+TEST(Promise, P8_TheSeriesOfADeadAgentVanishWithinItsSilenceLimit) {
+  Cluster cluster({"--heartbeat-s", "0.2", "--silence-limit-s", "1.5"});
+  cluster.start_agent("lives");
+  Command& dies = cluster.start_agent("dies");
+  const auto metrics = [&] {
+    const auto reply = cli::http(cluster.server(), "GET", "/metrics");
+    return reply ? reply->body : "";
+  };
+  const auto shown = [&](const std::string& agent) {
+    return metrics().find("agent=\"" + agent + "\"") != std::string::npos;
+  };
+  ASSERT_TRUE(eventually([&] { return shown("lives") && shown("dies"); }));
+  dies.child().signal(SIGSTOP);  // its connection stays, as when a machine loses its power
+  EXPECT_TRUE(eventually([&] { return !shown("dies"); }, 10s));
+  EXPECT_TRUE(shown("lives"));
+}
+
+TEST(Faults, ARowThatCouldNotBeSentIsSentByTheNextAgentOfThatName) {
+  Cluster cluster;
+  Command& first = cluster.start_agent("a");
+  const std::string id = cluster.submit_slow_sweep();
+  ASSERT_TRUE(wait_for_mid_point(cluster, id, 0)) << first.err();
+  cluster.coordinator().child().signal(SIGSTOP);  // measured, spooled, and nobody answers
+  EXPECT_TRUE(eventually([&] { return first.err().find("agent row") != std::string::npos; }));
+  first.child().signal(SIGKILL);
+  cluster.coordinator().child().signal(SIGKILL);
+  first.finish(10s);
+  cluster.coordinator().finish(10s);
+  cluster.start_coordinator();
+  Command& next = cluster.start_agent("a");
+  ASSERT_TRUE(eventually([&] { return cluster.finished(id); })) << next.err();
+  EXPECT_NE(next.err().find("rows of an earlier process are sent again"), std::string::npos)
+      << next.err();
+  expect_all_ok(cluster.points(id));
+  EXPECT_EQ(repeats(cluster.points(id)), 0) << "it was not measured again";
+}
+
 TEST(Faults, AnAgentNeedsTheToken) {
   const Scratch secrets;
   const std::string right = secrets.file("right", "open sesame\n");

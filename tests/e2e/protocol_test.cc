@@ -47,6 +47,55 @@ TEST(Protocol, AnAgentOfAnotherMajorVersionIsRefusedWhateverElseItSays) {
   EXPECT_TRUE(cluster.agents().empty());
 }
 
+/// An agent of protocol 1.1, which knows nothing of spools: the bytes that it sent, but for the
+/// row.
+Task<int> rows_of_old_agent(std::string url, int count) {
+  auto link = co_await agent::Link::connect(agent::address_from(url).value(), "");
+  if (!link) co_return link.error();
+  std::string text =
+      R"({"kind":"hello","protocol_major":1,"protocol_minor":1,"agent":{"name":"old",)"
+      R"("node":"n","backend":"cpu","memory_bytes":1099511627776,"process_id":7},)"
+      R"("unacknowledged":[]})";
+  Result<> sent = co_await link.value()->send(std::move(text));
+  int accepted = 0;
+  while (sent && accepted < count) {
+    Task<std::string> receiving = link.value()->receive();
+    const Result<std::string> got = co_await within(10s, std::move(receiving));
+    if (!got) co_return got.error();
+    const json::value message = parse_json(got.value()).value();
+    const auto kind = message.at("kind").as_string();
+    if (kind == "ack" && message.at("acceptance").as_string() == "accepted") ++accepted;
+    if (kind != "grant") continue;
+    const json::object& lease = message.at("lease").as_object();
+    const auto point = from_json<Point>(lease.at("point"), "point");
+    if (!point) co_return point.error();
+    json::object row = to_json(row_of(*point)).as_object();
+    for (const char* key : {"point_id", "epoch", "sweep"}) row[key] = lease.at(key);
+    row["status"] = "ok";
+    row["time_us"] = 12.5;
+    json::object report = {{"kind", "report"}};
+    report["row"] = std::move(row);
+    std::string beat = R"({"kind":"heartbeat","working_on":"","power_w":null})";
+    sent = co_await link.value()->send(std::move(beat));
+    std::string answer = json::serialize(report);
+    if (sent) sent = co_await link.value()->send(std::move(answer));
+  }
+  co_return accepted;
+}
+
+TEST(Promise, P10_AnAgentOfTheVersionBeforeServesAWholeSweep) {
+  Cluster cluster;
+  const std::string id = cluster.submit_slow_sweep();
+  net::io_context context(1);
+  Result<int> accepted = fail(ErrorKind::io, "no answer");
+  net::co_spawn(context, rows_of_old_agent(cluster.server().url, 4),
+                [&](std::exception_ptr, Result<int> count) { accepted = std::move(count); });
+  context.run_for(30s);
+  ASSERT_TRUE(accepted) << accepted.error().message;
+  EXPECT_EQ(accepted.value(), 4);
+  EXPECT_TRUE(cluster.finished(id));
+}
+
 TEST(Protocol, WhatIsNoHelloIsRefused) {
   const Cluster cluster;
   EXPECT_EQ(refusal(cluster, R"({"kind": "heartbeat"})"), "the first message must be a hello");

@@ -64,7 +64,9 @@ export class FleetView {
       one.agent.name,
       one.agent.node,
       `${one.agent.device} (${one.agent.backend})`,
-      one.working_on ? `▶ ${one.working_on_label || one.working_on}` : "idle",
+      one.working_on
+        ? `▶ ${one.working_on_label || one.working_on}`
+        : one.held_back || "idle",
       quiet_s < kQuiet_s ? "now" : `${spanText(quiet_s)} ago`,
       one.sm_clock_mhz ? `${figure(one.sm_clock_mhz)} MHz` : "–",
       one.power_w ? `${figure(one.power_w)} W` : "–",

@@ -34,10 +34,10 @@ class RankDevice {
   virtual ~RankDevice() = default;
 
   virtual std::string transport() const = 0;  ///< sockets | nccl
-  /// Of the communicator that is kept for this rank of a gang; empty where there is none.
-  virtual std::string kept_id(const GangSeat& seat) const = 0;
+  /// Of the communicators that are kept for this rank of a gang; empty where there are none.
+  virtual std::string kept_ids(const GangSeat& seat) const = 0;
   /// Forms the groups of the lease's layout, over a mesh of all ranks that outlives what is given.
-  /// kept: each rank's `kept_id`.
+  /// kept: each rank's `kept_ids`.
   virtual Result<std::unique_ptr<JoinedRank>> join(tp::Mesh& mesh,
                                                    const std::vector<std::string>& kept,
                                                    const Lease& lease) = 0;

@@ -126,7 +126,7 @@ class HostRankDevice final : public RankDevice {
   explicit HostRankDevice(Device& device) : device_(device) {}
 
   std::string transport() const override { return "sockets"; }
-  std::string kept_id(const GangSeat&) const override { return ""; }
+  std::string kept_ids(const GangSeat&) const override { return ""; }
 
   Result<std::unique_ptr<JoinedRank>> join(tp::Mesh& mesh, const std::vector<std::string>&,
                                            const Lease& lease) override {

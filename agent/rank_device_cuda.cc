@@ -38,8 +38,8 @@ class CudaRankDevice final : public RankDevice {
   explicit CudaRankDevice(Device& device) : device_(device) {}
 
   std::string transport() const override { return "nccl"; }
-  std::string kept_id(const GangSeat& seat) const override {
-    return communicators_.kept_id(seat.size, seat.rank);
+  std::string kept_ids(const GangSeat& seat) const override {
+    return communicators_.kept_ids(seat.size, seat.rank);
   }
 
   Result<std::unique_ptr<JoinedRank>> join(tp::Mesh& mesh, const std::vector<std::string>& kept,

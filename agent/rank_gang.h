@@ -15,8 +15,8 @@ struct JoinedGang {
   std::unique_ptr<tp::Mesh> mesh;  ///< stays where it is: groups refer to it
   std::vector<std::string> kept;   ///< ids of the communicators that the ranks kept, by rank
 };
-/// kept_id: this rank's.
-Result<JoinedGang> join_gang(const Lease& lease, const std::string& kept_id,
+/// kept_ids: this rank's.
+Result<JoinedGang> join_gang(const Lease& lease, const std::string& kept_ids,
                              const AwaitGo& await_go);
 
 }  // namespace headsplit::agent

@@ -95,7 +95,7 @@ Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ce
   const kernels::Reference reference = TRY(make_point_reference(device, shard));
   const auto alone = TRY(kernels::verify(*kernel, shard, reference));
 
-  const JoinedGang gang = TRY(join_gang(lease, ranks.kept_id(lease.gang), await_go));
+  const JoinedGang gang = TRY(join_gang(lease, ranks.kept_ids(lease.gang), await_go));
   const auto rank = TRY(ranks.join(*gang.mesh, gang.kept, lease));
   tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
   tp::RankAttention* const attention = TRY(rank->attention(*kernel, shard, lease));
@@ -112,7 +112,7 @@ Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ce
 
 Result<void> run_collective(Device& device, RankDevice& ranks, const Lease& lease,
                             const AwaitGo& await_go, Row& row) {
-  const JoinedGang gang = TRY(join_gang(lease, ranks.kept_id(lease.gang), await_go));
+  const JoinedGang gang = TRY(join_gang(lease, ranks.kept_ids(lease.gang), await_go));
   const auto rank = TRY(ranks.join(*gang.mesh, gang.kept, lease));
   tp::MeshGroup control(*gang.mesh, all_ranks(lease.gang.size));
   const std::int64_t bytes = lease.point.message_bytes;

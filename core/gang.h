@@ -40,7 +40,7 @@ struct RankContact {
   std::string address;
   int port = 0;
   std::string key;
-  std::string nccl_id;  ///< of the communicator kept from an earlier gang of CUDA ranks, or empty
+  std::string nccl_id;  ///< of communicators kept from earlier gangs of CUDA ranks, with commas
 
   bool operator==(const RankContact&) const = default;
 };

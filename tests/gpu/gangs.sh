@@ -34,7 +34,8 @@ cat >equivalence.yaml <<YAML
 name: equivalence
 ranks: real
 layouts: [{tp: 1}, $all]
-axes: {batch: [4, 5], context: [65, 1000, 5000], query_tokens: [1, 4], lengths: [equal, ragged]}
+axes: {batch: [8, 9, 10, 13, 16], context: [65, 128, 1000, 1999, 3000], query_tokens: [1, 2, 3, 4],
+       lengths: [equal, ragged]}  # 200 problems
 measure: {min_time_ms: 1, max_noise: 0.5, max_time_ms: 20, counters: false}
 limits: {attempts: 1, point_timeout_s: 30}
 YAML

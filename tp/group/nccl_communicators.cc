@@ -7,8 +7,24 @@
 namespace headsplit::tp {
 namespace {
 
-bool all_equal(const std::vector<std::string>& ids) {
-  return std::all_of(ids.begin(), ids.end(), [&](const auto& id) { return id == ids.front(); });
+/// Partners change when several gangs run at once: so many of their groupings are kept.
+constexpr std::size_t kKeptMax = 8;
+
+bool lists(const std::string& ids, const std::string& id) {
+  return !id.empty() && ids.find(id) != std::string::npos;
+}
+
+/// The first of rank 0's ids that all ranks have kept, or nothing.
+std::string common_id(const std::vector<std::string>& kept) {
+  std::string_view left = kept.front();
+  while (!left.empty()) {
+    const std::string id(left.substr(0, left.find(',')));
+    left.remove_prefix(std::min(left.size(), id.size() + 1));
+    if (std::all_of(kept.begin(), kept.end(), [&](const auto& ids) { return lists(ids, id); })) {
+      return id;
+    }
+  }
+  return "";
 }
 
 /// Rank 0's new id, on all ranks.
@@ -24,9 +40,13 @@ Result<std::string> shared_id(Mesh& mesh) {
 
 }  // namespace
 
-std::string NcclCommunicators::kept_id(int size, int rank) const {
-  const auto found = by_size_.find(size);
-  return found != by_size_.end() && found->second.all->rank() == rank ? found->second.id : "";
+std::string NcclCommunicators::kept_ids(int size, int rank) const {
+  std::string ids;
+  for (const Kept& kept : kept_) {
+    if (kept.all->size() != size || kept.all->rank() != rank) continue;
+    ids += (ids.empty() ? "" : ",") + kept.id;
+  }
+  return ids;
 }
 
 Result<NcclCommunicators::Kept> NcclCommunicators::make(Mesh& mesh, cudaStream_t stream) {
@@ -45,17 +65,27 @@ Result<NcclGroup*> NcclCommunicators::part(Kept& kept, const std::string& name,
   return group.get();
 }
 
+Result<NcclCommunicators::Kept*> NcclCommunicators::kept_or_made(
+    Mesh& mesh, const std::vector<std::string>& kept, cudaStream_t stream) {
+  const std::string id = common_id(kept);
+  const auto found =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) { return one.id == id; });
+  if (found != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, found);
+  } else {
+    kept_.push_front(TRY(make(mesh, stream)));
+    if (kept_.size() > kKeptMax) kept_.pop_back();
+  }
+  return &kept_.front();
+}
+
 Result<NcclGroups> NcclCommunicators::join(Mesh& mesh, const std::vector<std::string>& kept,
                                            const Layout& layout, cudaStream_t stream) {
-  if (kept.front().empty() || !all_equal(kept)) {
-    by_size_.erase(mesh.size());
-    by_size_.emplace(mesh.size(), TRY(make(mesh, stream)));
-  }
-  Kept& of_size = by_size_.at(mesh.size());
+  Kept& chosen = *TRY(kept_or_made(mesh, kept, stream));
   const std::string name = layout_name(layout);
-  NcclGroups groups{.all = of_size.all.get()};
-  groups.context = TRY(part(of_size, name + " context", context_members(layout, mesh.rank())));
-  groups.requests = TRY(part(of_size, name + " requests", request_members(layout, mesh.rank())));
+  NcclGroups groups{.all = chosen.all.get()};
+  groups.context = TRY(part(chosen, name + " context", context_members(layout, mesh.rank())));
+  groups.requests = TRY(part(chosen, name + " requests", request_members(layout, mesh.rank())));
   for (NcclGroup* group : {groups.all, groups.context, groups.requests}) {
     if (group != nullptr) group->set_stream(stream);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,12 +14,12 @@ namespace headsplit::tp {
 /// a whole one to make them.  A gang of the same ranks finds them again, any other makes new ones.
 class NcclCommunicators {
  public:
-  /// Id of what is kept for gangs of that size in which this process was that rank; empty when
-  /// there is nothing.
-  std::string kept_id(int size, int rank) const;
+  /// Ids of what is kept of gangs of that size in which this process was that rank, with commas
+  /// between them, the latest first.
+  std::string kept_ids(int size, int rank) const;
 
-  /// For a layout over all ranks of the mesh, all of which call this.  kept: each rank's `kept_id`.
-  /// What is given stays until a gang of the same size needs new ones.  Fails: config, nccl, io.
+  /// For a layout over all ranks of the mesh, all of which call this.  kept: each rank's
+  /// `kept_ids`.  What is given stays until the next call.  Fails: config, nccl, io.
   Result<NcclGroups> join(Mesh& mesh, const std::vector<std::string>& kept, const Layout& layout,
                           cudaStream_t stream);
 
@@ -30,10 +31,11 @@ class NcclCommunicators {
   };
 
   static Result<Kept> make(Mesh& mesh, cudaStream_t stream);
+  Result<Kept*> kept_or_made(Mesh& mesh, const std::vector<std::string>& kept, cudaStream_t stream);
   static Result<NcclGroup*> part(Kept& kept, const std::string& name,
                                  const std::vector<int>& members);
 
-  std::map<int, Kept> by_size_;
+  std::list<Kept> kept_;  ///< the latest first
 };
 
 }  // namespace headsplit::tp

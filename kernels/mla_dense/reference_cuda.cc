@@ -17,11 +17,20 @@ std::vector<ReferenceTask> tasks_of(const Problem& problem, std::span<const std:
     const int request = problem.request_of(row);
     const auto token = static_cast<int>(row / problem.shape.local_heads %
                                         std::int64_t{problem.shape.query_tokens});
-    tasks.push_back({.row = row,
+    tasks.push_back({.row = problem.source_row(row),
                      .first_page = std::int64_t{request} * problem.pages_per_request,
                      .tokens = problem.attended(request, token)});
   }
   return tasks;
+}
+
+/// The pages whose values a request's pages have: a shard's are those of the whole problem.
+std::vector<std::int32_t> source_pages(const Problem& problem) {
+  std::vector<std::int32_t> pages = problem.page_table;
+  for (std::int32_t& page : pages) {
+    if (page != kUnusedPage) page = static_cast<std::int32_t>(problem.source_page(page));
+  }
+  return pages;
 }
 
 /// Device memory for the tasks that are computed at once.
@@ -70,7 +79,8 @@ Result<std::vector<ReferenceRow>> mla_dense_reference_rows_cuda(const Problem& p
       std::clamp<std::int64_t>(kPartBytesMax / (part_values * std::int64_t{sizeof(double)}), 1,
                                static_cast<std::int64_t>(tasks.size()));
   Scratch scratch;
-  scratch.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream, pool));
+  const std::vector<std::int32_t> pages = source_pages(problem);
+  scratch.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(pages, stream, pool));
   scratch.tasks = TRY(DeviceBuffer<ReferenceTask>::copy_of(tasks, stream, pool));
   scratch.scores = TRY(DeviceBuffer<double>::make(at_once * arguments.tokens_max, pool));
   scratch.lse = TRY(DeviceBuffer<double>::make(at_once, pool));

@@ -8,14 +8,14 @@ namespace headsplit::kernels {
 
 /// One output row of the reference, with what it attends to.
 struct ReferenceTask {
-  std::int64_t row = 0;         ///< of [batch, query_tokens, local_heads]
+  std::int64_t row = 0;         ///< whose query it is, of [batch, query_tokens, heads] of the whole
   std::int64_t first_page = 0;  ///< of its request, into the page table
   std::int32_t tokens = 0;      ///< that it attends to
 };
 
 struct ReferenceArguments {
   const ReferenceTask* tasks = nullptr;      ///< [task_count]
-  const std::int32_t* page_table = nullptr;  ///< as the problem has it
+  const std::int32_t* page_table = nullptr;  ///< pages of the whole
   double* scores = nullptr;                  ///< [task_count, tokens_max]
   double* lse = nullptr;                     ///< [task_count]
   double* parts = nullptr;                   ///< [task_count, chunks, d_latent]

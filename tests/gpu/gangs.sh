@@ -22,6 +22,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
 # The layouts of all N GPUs, and those of two.
+messages="{tp: 2}, {tp: $gpus}"
+[ "$gpus" = 2 ] && messages='{tp: 2}'
 case $gpus in
   2) all='{tp: 2}, {dp: 2}, {cp: 2}' ;;
   4) all='{tp: 4}, {dp: 4}, {cp: 4}, {tp: 2, cp: 2}, {tp: 2, dp: 2}, {dp: 2, cp: 2}, {tp: 2}, {cp: 2}' ;;
@@ -43,7 +45,7 @@ cat >messages.yaml <<YAML
 name: messages
 ranks: real
 kernels: [all_reduce, all_gather, reduce_scatter, all_to_all]
-layouts: [{tp: 2}, {tp: $gpus}]
+layouts: [$messages]
 axes: {message_bytes: [1K, 4K, 16K, 64K, 256K, 1M, 4M, 16M, 64M, 256M]}
 measure: {min_time_ms: 10, max_noise: 0.05, max_time_ms: 200, counters: false}
 limits: {attempts: 1, point_timeout_s: 40}

@@ -63,6 +63,19 @@ TEST(ReferenceCuda, TakesPagesAndWidthsOfEverySize) {
   }
 }
 
+TEST(ReferenceCuda, TakesAShardsValuesFromTheWhole) {
+  const RankProblem shape{.local_heads = 4, .batch = 3, .query_tokens = 2, .context = 200};
+  Problem shard = make_problem(shape, 5);
+  shard.source = {.heads = 12, .first_head = 8, .first_request = 2, .pages = {}};
+  for (std::int64_t page = 0; page < shard.page_count; ++page) {
+    shard.source.pages.push_back(3 * page + 1);
+  }
+  for (const std::int32_t length : shard.lengths) {
+    for (const int quarters : {1, 3}) shard.ends.push_back(length * quarters / 4);
+  }
+  EXPECT_LT(largest_difference(shard), 1e-12);
+}
+
 TEST(ReferenceCuda, GivesZeroAndMinusInfinityWhereThereIsNothingToAttendTo) {
   const RankProblem shape{.local_heads = 2, .batch = 2, .query_tokens = 2, .context = 9};
   const Problem problem = make_problem(shape, {1, 0}, 1);

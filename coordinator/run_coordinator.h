@@ -14,7 +14,7 @@ struct CoordinatorOptions {
   std::string database;
   std::string token_file;
   std::string discovery_file;  ///< empty = none is written
-  TlsFiles tls;  ///< peer_ca: of agents and clients
+  TlsFiles tls;                ///< peer_ca: of agents and clients
   double heartbeat_s = 1;
   double silence_limit_s = 10;
   double gang_patience_s = 30;

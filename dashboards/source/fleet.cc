@@ -109,7 +109,8 @@ std::vector<Panel> agents() {
        .type = "stat",
        .unit = "bool_yes_no",
        .queries = {{of_agent("headsplit_agent_counters_available"), "{{agent}}"}},
-       .options = {{"reduceOptions", {{"calcs", json::array{"lastNotNull"}}}}, {"graphMode", "none"}}},
+       .options = {{"reduceOptions", {{"calcs", json::array{"lastNotNull"}}}},
+                   {"graphMode", "none"}}},
       {.title = "Series left out",
        .description = "Series that --metrics-series-max left out of a scrape. Above 0, agents are "
                       "missing from this page.",

@@ -29,7 +29,8 @@ Panel stat(std::string title, std::string description, std::string unit, Query q
           .width = 4,
           .height = 4,
           .queries = {std::move(query)},
-          .options = {{"reduceOptions", {{"calcs", json::array{"lastNotNull"}}}}, {"graphMode", "none"}}};
+          .options = {{"reduceOptions", {{"calcs", json::array{"lastNotNull"}}}},
+                      {"graphMode", "none"}}};
 }
 
 json::array joined_table(const std::vector<Column>& columns) {

@@ -1,5 +1,7 @@
 # cmake --install, and what CPack makes of it: ./dev package.
 include(GNUInstallDirs)
+# Tests are in no package, so packages do not wait for them.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
 set(manual ${CMAKE_BINARY_DIR}/headsplit.1)
 set(completions ${CMAKE_BINARY_DIR}/completions)

@@ -14,6 +14,7 @@ say() { echo "chroot: $*"; }
 
 mmdebstrap --variant=apt bookworm "$root" >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; exit 1; }
 rm "$root.log"
+rm -rf "$root"/var/lib/apt/lists/*
 before=$(du -sm "$root" | cut -f1)
 say "a new Debian 12: $SECONDS s, $before MB"
 
@@ -22,6 +23,7 @@ cp "$package" "$root/tmp/"
 chroot "$root" sh -c "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
   --no-install-recommends /tmp/$(basename "$package")" >"$root/tmp/install.log" 2>&1 ||
   { tail -n 20 "$root/tmp/install.log" >&2; exit 1; }
+rm -rf "$root"/var/lib/apt/lists/* "$root/tmp/$(basename "$package")"
 say "installed $(basename "$package") ($(du -k "$package" | cut -f1) kB): $((SECONDS - from)) s," \
   "$(($(du -sm "$root" | cut -f1) - before)) MB with what it needs"
 

@@ -61,7 +61,7 @@ cuda() {
   ln -s lib "$root/usr/local/cuda/lib64"
   cp -a /usr/local/cuda/targets "$root/usr/local/cuda/"
   cp -rL --preserve=timestamps /usr/local/cuda/{bin,nvvm,include} "$root/usr/local/cuda/"
-  find -L /usr/local/cuda/lib64 -maxdepth 1 -type f -size -20M \
+  find -L /usr/local/cuda/lib64 -maxdepth 1 -type f -size -40M \
     -exec cp -L --preserve=timestamps {} "$root/usr/local/cuda/lib64/" \;
   cp -rL /usr/local/cuda/lib64/stubs "$root/usr/local/cuda/lib64/"
   buildah umount cuda
@@ -85,11 +85,12 @@ in_image() { # TARGET COMMAND...
   return $status
 }
 
-timed "base" base
+buildah inspect --type image localhost/headsplit-base:bookworm >/dev/null 2>&1 || timed "base" base
 for target in "${targets[@]}"; do
   case $target in
     agent)
-      timed "CUDA stand-in" cuda
+      buildah inspect --type image localhost/headsplit-cuda:local >/dev/null 2>&1 ||
+        timed "CUDA stand-in" cuda
       timed "agent" image agent docker/agent.Dockerfile \
         --build-arg CUDA=localhost/headsplit-cuda:local --build-arg BUILD_BASE=localhost/headsplit-base:bookworm
       in_image agent headsplit-agent --version

@@ -25,9 +25,9 @@ TEXT
 export CONTAINERS_STORAGE_CONF=$store/storage.conf BUILDAH_ISOLATION=chroot TMPDIR=$store/tmp
 finish() {
   [ -z "${HEADSPLIT_IMAGES:-}" ] || return 0
-  buildah rm --all >/dev/null 2>&1 || true
-  umount "$store/storage/overlay" 2>/dev/null || true
-  rm -rf "$store"
+  # A build that was cut short leaves its mounts behind.
+  findmnt -rno TARGET | grep "^$store/" | tac | xargs -r umount -l
+  rm -rf --one-file-system "$store"
 }
 trap finish EXIT
 say() { echo "images: $*"; }

@@ -1,18 +1,12 @@
 // What the harness costs beside the kernels: one real `headsplit run` of points whose launches take
 // tens of milliseconds, and where its wall time went.
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
-#include "core/child_process.h"
+#include "bench/swept_rows.h"
 #include "core/exit_code.h"
-#include "core/row.h"
 
 namespace headsplit {
 namespace {
@@ -40,23 +34,6 @@ struct Spent {
   /// Neither kernels, nor making and checking their inputs and outputs.
   double overhead() const { return 1 - (sampling_s + prepare_s + verify_s) / span_s; }
 };
-
-Result<std::vector<Row>> run_sweep(const std::filesystem::path& folder) {
-  std::ofstream(folder / "harness.yaml") << kSweep;
-  auto child = ChildProcess::start(
-      {.argv = {sibling_program("headsplit"), "run", folder / "harness.yaml", "--db",
-                folder / "rows.db", "--backend", "cpu", "--out", folder.string(), "--json"},
-       .pipe_stdout = true,
-       .stderr_file = folder / "stderr"});
-  if (!child) return child.error();
-  const auto ending = child->wait(std::chrono::seconds(120));
-  if (ending != "exit 0")
-    return fail(ErrorKind::io, "headsplit run: ", ending.value_or("too slow"));
-  std::ifstream in(folder / "harness.jsonl");
-  std::vector<Row> rows;
-  for (std::string line; std::getline(in, line);) rows.push_back(TRY(value_from_text<Row>(line)));
-  return rows;
-}
 
 Spent spent_of(const std::vector<Row>& rows) {
   Spent spent;
@@ -103,13 +80,9 @@ ExitCode report(const Spent& spent, bool as_json) {
 int main(int argc, char** argv) {
   using namespace headsplit;
   const bool as_json = argc > 1 && std::string(argv[1]) == "--json";
-  std::string folder = (std::filesystem::temp_directory_path() / "headsplit-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) return static_cast<int>(ExitCode::failed);
-  const auto rows = run_sweep(folder);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  if (!rows || rows->empty()) {
-    std::fprintf(stderr, "bench_harness: %s\n", rows ? "no rows" : rows.error().message.c_str());
+  const auto rows = swept_rows(kSweep);
+  if (!rows) {
+    std::fprintf(stderr, "bench_harness: %s\n", rows.error().message.c_str());
     return static_cast<int>(ExitCode::failed);
   }
   return static_cast<int>(report(spent_of(*rows), as_json));

@@ -1,7 +1,8 @@
 // out = sum_s w_s out_s,  w_s = exp(lse_s - lse),  lse = log sum_s exp(lse_s)
 // for each packed row that was split over the context; partials [slots, tile_rows, d_latent] fp32.
-// Bound: the bytes of the partials, which are mostly still in L2.  A warp merges 128 dimensions of
-// one row; where there are many partials, eight warps share them.
+// Bound: latency.  The bytes of the partials are mostly still in L2: a warp merges 128 dimensions
+// of one row and asks for all that it needs at once; where there are many partials, eight warps
+// share them.
 
 #include "kernels/device/ptx.cuh"
 #include "kernels/mla_dense/softmax_constants.h"
@@ -9,6 +10,8 @@
 
 namespace headsplit::kernels::dense {
 namespace {
+
+constexpr int kHeld = 4;  ///< partials that a warp has in registers at a time
 
 __device__ float warp_max(float value) {
 #pragma unroll
@@ -24,83 +27,142 @@ __device__ float warp_sum(float value) {
   return value;
 }
 
-/// LSEs of a row's partials, `stride` apart.
-struct PartialLse {
-  const float* first;
+/// One row's partials: LSEs lse_stride apart, this lane's four dimensions value_stride apart.
+struct Partials {
+  const float* lses;
+  const float* values;
   int count;
-  int stride;
-  float largest = -INFINITY;
-  float sum = 0;  ///< of exp(lse - largest)
+  int lse_stride;
+  int value_stride;
 
-  __device__ void reduce(int lane) {
-    for (int s = lane; s < count; s += 32) largest = fmaxf(largest, first[s * stride]);
+  __device__ float lse(int s) const { return s < count ? lses[s * lse_stride] : -INFINITY; }
+};
+
+__device__ float exp_approx(float x) { return ptx::exp2_approx(x * kLog2e); }
+
+/// Of all partials of a row.
+struct RowLse {
+  float largest = 0;  ///< 0 where the row attends to nothing
+  float sum = 0;      ///< of exp(lse - largest)
+
+  /// first: the LSE of partial `lane`.
+  __device__ void of(const Partials& partials, float first, int lane) {
+    largest = first;
+#pragma unroll 1
+    for (int s = lane + 32; s < partials.count; s += 32) largest = fmaxf(largest, partials.lse(s));
     largest = warp_max(largest);
-    if (largest == -INFINITY) return;  // a row that attends to nothing
-    for (int s = lane; s < count; s += 32) sum += weight(s);
+    if (largest == -INFINITY) largest = 0;
+    sum = exp_approx(first - largest);
+#pragma unroll 1
+    for (int s = lane + 32; s < partials.count; s += 32) {
+      sum += exp_approx(partials.lse(s) - largest);
+    }
     sum = warp_sum(sum);
-  }
-  __device__ float weight(int s) const {
-    return ptx::exp2_approx((first[s * stride] - largest) * kLog2e);
   }
 };
 
-/// This lane's four dimensions, weighted, of partials begin, begin + step, ...
-__device__ float4 weighted_sum(const PartialLse& lse, const float* values, std::int64_t stride,
-                               int begin, int step) {
-  float4 total = make_float4(0, 0, 0, 0);
-#pragma unroll 8
-  for (int s = begin; s < lse.count; s += step) {
-    const float weight = lse.weight(s);
-    const float4 part = *reinterpret_cast<const float4*>(values + s * stride);
-    total.x += weight * part.x;
-    total.y += weight * part.y;
-    total.z += weight * part.z;
-    total.w += weight * part.w;
+/// Partials begin, begin + step, ..: those past the end are not read and weigh nothing.
+struct HeldPartials {
+  float lse[kHeld];
+  float4 value[kHeld];
+
+  __device__ void load(const Partials& partials, int begin, int step) {
+    const float* of_lse = partials.lses + begin * partials.lse_stride;
+    const float* of_value = partials.values + std::int64_t{begin} * partials.value_stride;
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i) {
+      const bool real = begin + i * step < partials.count;
+      lse[i] = real ? *of_lse : -INFINITY;
+      value[i] = real ? __ldcg(reinterpret_cast<const float4*>(of_value)) : float4{0, 0, 0, 0};
+      of_lse += step * partials.lse_stride;
+      of_value += std::int64_t{step} * partials.value_stride;
+    }
   }
-  return total;
-}
+  __device__ void add_to(float4& total, float largest) const {
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i) {
+      const float weight = exp_approx(lse[i] - largest);
+      total.x += weight * value[i].x;
+      total.y += weight * value[i].y;
+      total.z += weight * value[i].z;
+      total.w += weight * value[i].w;
+    }
+  }
+};
+
+/// What a warp merges: 128 dimensions of one row.  kSplitWarps warps share its partials.
+template <int kWarps, int kSplitWarps>
+struct Output {
+  const CombineArguments& arguments;
+  const MergeItem& merge;
+  int row;
+  int dim;   ///< of this lane
+  int warp;  ///< of the CTA
+  int lane;
+
+  __device__ Partials partials() const {
+    const std::int64_t first = std::int64_t{merge.slot_begin} * arguments.tile_rows + row;
+    return {arguments.partial_lse + first,
+            arguments.partial_output + first * arguments.d_latent + dim, merge.slot_count,
+            arguments.tile_rows, arguments.tile_rows * arguments.d_latent};
+  }
+  __device__ void store(const float4& total, const RowLse& lse) const {
+    const std::int64_t target =
+        std::int64_t{merge.request} * arguments.packed_rows + merge.row_begin + row;
+    const float inverse = lse.sum > 0 ? __fdividef(1, lse.sum) : 0;
+    *reinterpret_cast<uint2*>(arguments.output + target * arguments.d_latent + dim) =
+        make_uint2(ptx::pack_bf16(total.x * inverse, total.y * inverse),
+                   ptx::pack_bf16(total.z * inverse, total.w * inverse));
+    if (dim == 0) arguments.lse[target] = lse.sum > 0 ? lse.largest + logf(lse.sum) : -INFINITY;
+  }
+
+  /// of_warp: what the warps of an output tell each other.
+  __device__ void merge_partials(float4 (*of_warp)[32]) const {
+    const Partials from = partials();
+    const float first = from.lse(lane);
+    RowLse lse;
+    float4 total = make_float4(0, 0, 0, 0);
+    int begin = 0;
+#pragma unroll 1
+    do {
+      HeldPartials held;
+      held.load(from, begin + warp % kSplitWarps, kSplitWarps);
+      if (begin == 0) lse.of(from, first, lane);
+      held.add_to(total, lse.largest);
+      begin += kHeld * kSplitWarps;
+    } while (begin < from.count);
+    if constexpr (kSplitWarps > 1) {
+      of_warp[warp][lane] = total;
+      __syncthreads();
+      if (warp > 0) return;
+#pragma unroll
+      for (int other = 1; other < kSplitWarps; ++other) {
+        const float4 part = of_warp[other][lane];
+        total = make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
+      }
+    }
+    store(total, lse);
+  }
+};
 
 /// kWarps warps a CTA, kSplitWarps of them for each output.
 template <int kWarps, int kSplitWarps>
 __global__ void __launch_bounds__(32 * kWarps)
     combine_kernel(const __grid_constant__ CombineArguments arguments) {
-  const MergeItem merge = arguments.merges[blockIdx.y];
+  static_assert(kSplitWarps == 1 || kSplitWarps == kWarps, "an output's warps share a barrier");
+  __shared__ float4 of_warp[kSplitWarps > 1 ? kWarps : 1][32];
+  const MergeItem merge = arguments.merges == nullptr ? arguments.inline_merges[blockIdx.y]
+                                                      : arguments.merges[blockIdx.y];
   const int warp = threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
   const int chunks = arguments.d_latent / kCombineDims;
-  const int output = blockIdx.x * (kWarps / kSplitWarps) + warp / kSplitWarps;
-  const int row = output / chunks;
+  const int index = blockIdx.x * (kWarps / kSplitWarps) + warp / kSplitWarps;
+  const int row = index / chunks;
   if (row >= merge.row_count) return;  // the same for all warps of an output
-  ptx::wait_for_previous_kernel();     // what comes before is of the plan
-
-  const std::int64_t partial_row = std::int64_t{merge.slot_begin} * arguments.tile_rows + row;
-  PartialLse lse{arguments.partial_lse + partial_row, merge.slot_count, arguments.tile_rows};
-  lse.reduce(lane);
-  const int dim = output % chunks * kCombineDims + lane * 4;
-  float4 total = make_float4(0, 0, 0, 0);
-  if (lse.sum > 0) {
-    total = weighted_sum(lse, arguments.partial_output + partial_row * arguments.d_latent + dim,
-                         std::int64_t{arguments.tile_rows} * arguments.d_latent, warp % kSplitWarps,
-                         kSplitWarps);
-  }
-  if constexpr (kSplitWarps > 1) {
-    __shared__ float4 of_warp[kWarps][32];
-    of_warp[warp][lane] = total;
-    __syncthreads();
-    if (warp > 0) return;
-#pragma unroll
-    for (int other = 1; other < kSplitWarps; ++other) {
-      const float4 part = of_warp[other][lane];
-      total = make_float4(total.x + part.x, total.y + part.y, total.z + part.z, total.w + part.w);
-    }
-  }
-  const std::int64_t target =
-      std::int64_t{merge.request} * arguments.packed_rows + merge.row_begin + row;
-  const float inverse = lse.sum > 0 ? 1 / lse.sum : 0;
-  *reinterpret_cast<uint2*>(arguments.output + target * arguments.d_latent + dim) =
-      make_uint2(ptx::pack_bf16(total.x * inverse, total.y * inverse),
-                 ptx::pack_bf16(total.z * inverse, total.w * inverse));
-  if (dim == 0) arguments.lse[target] = lse.sum > 0 ? lse.largest + logf(lse.sum) : -INFINITY;
+  const int lane = threadIdx.x % 32;
+  const Output<kWarps, kSplitWarps> output{
+      arguments, merge, row, index % chunks * kCombineDims + lane * 4, warp, lane};
+  ptx::wait_for_previous_kernel();  // what comes before is of the plan
+  output.merge_partials(of_warp);
 }
 
 constexpr CombineKernel kKernels[] = {

@@ -53,8 +53,9 @@ constexpr SplitKernel kKernels[] = {{
     .stage_bytes = kTile.stage_bytes(),
     .stages_min = kStages,
     .stages_max = kStages,
-    .step_us = 0.82,
+    .step_us = 0.87,
     .item_us = 2.5,
+    .start_us = 2.7,
     .hopper = true,
     .function = split_kernel,
 }};

@@ -22,18 +22,34 @@ __device__ __forceinline__ void ScoresGroup::load_shared_query() const {
   }
 }
 
+/// Four lanes read 64 bytes of a row, which are the operands of two products of one row each.
 __device__ __forceinline__ void ScoresGroup::load_register_query() {
-  const std::uint32_t* source[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int of_tile = min(row(half), item.row_count - 1);  // rows past the end repeat the last
-    source[half] = reinterpret_cast<const std::uint32_t*>(
-        arguments.query + query_row(of_tile) * kTile.d_qk() + lane % 4 * 2);
+    const std::uint16_t* source =
+        arguments.query + query_row(of_tile) * kTile.d_qk() + lane % 4 * 8;
+#pragma unroll
+    for (int step = 0; step < kRegisterSlices * kStepsASlice; step += 2) {
+      const uint4 read = __ldg(reinterpret_cast<const uint4*>(source + step * 16));
+      query[step][half] = read.x;
+      query[step][half + 2] = read.y;
+      query[step + 1][half] = read.z;
+      query[step + 1][half + 2] = read.w;
+    }
   }
 #pragma unroll
-  for (int step = 0; step < kRegisterSlices * kStepsASlice; ++step) {
+  for (int step = 0; step < kRegisterSlices * kStepsASlice; step += 2) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) query[step][e] = __ldg(source[e % 2] + step * 8 + e / 2 * 4);
+    for (int half = 0; half < 2; ++half) {
+      std::uint32_t words[4] = {query[step][half], query[step][half + 2], query[step + 1][half],
+                                query[step + 1][half + 2]};
+      quad_transpose(words, lane);
+      query[step][half] = words[0];
+      query[step][half + 2] = words[1];
+      query[step + 1][half] = words[2];
+      query[step + 1][half + 2] = words[3];
+    }
   }
 }
 

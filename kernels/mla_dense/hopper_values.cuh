@@ -43,7 +43,7 @@ struct ValuesGroup {
   __device__ void multiply(bool first, bool last);
   __device__ void store(const WorkItem& item) const;
   __device__ void store_output(std::uint16_t* values, int half, bool real) const;
-  __device__ void store_partial(float* values, int half) const;
+  __device__ void store_partial(float* values, int half, bool real) const;
   __device__ void run();
 };
 
@@ -95,9 +95,9 @@ __device__ __forceinline__ void ValuesGroup::store(const WorkItem& item) const {
       const std::int64_t target =
           std::int64_t{item.request} * arguments.packed_rows + item.row_begin + row(half);
       store_output(arguments.output + target * kTile.d_latent + column, half, real);
-    } else if (real) {
+    } else {
       const std::int64_t target = std::int64_t{item.slot} * arguments.tile_rows + row(half);
-      store_partial(arguments.partial_output + target * kTile.d_latent + column, half);
+      store_partial(arguments.partial_output + target * kTile.d_latent + column, half, real);
     }
   }
 }
@@ -121,11 +121,26 @@ __device__ __forceinline__ void ValuesGroup::store_output(std::uint16_t* values,
   }
 }
 
-__device__ __forceinline__ void ValuesGroup::store_partial(float* values, int half) const {
+/// Two lanes of a quad put their halves of two blocks of 8 together: 16 bytes a store.
+__device__ __forceinline__ void ValuesGroup::store_partial(float* values, int half,
+                                                           bool real) const {
+  const bool odd = lane % 2 != 0;
+  float* const target = values + lane % 2 * 8 + lane % 4 / 2 * 4;
 #pragma unroll
-  for (int i = 0; i < kValuesDims / 8; ++i) {
-    *reinterpret_cast<float2*>(values + i * 8 + lane % 4 * 2) = make_float2(
-        output[4 * i + 2 * half] * factor[half], output[4 * i + 2 * half + 1] * factor[half]);
+  for (int i = 0; i < kValuesDims / 8; i += 2) {
+    const float* low = output + 4 * i + 2 * half;
+    const float* high = low + 4;
+    const float2 kept = odd ? make_float2(high[0], high[1]) : make_float2(low[0], low[1]);
+    const float2 given = odd ? make_float2(low[0], low[1]) : make_float2(high[0], high[1]);
+    const float2 got = make_float2(__shfl_xor_sync(0xFFFFFFFF, given.x, 1),
+                                   __shfl_xor_sync(0xFFFFFFFF, given.y, 1));
+    const float2 first = odd ? got : kept;
+    const float2 second = odd ? kept : got;
+    if (real) {
+      *reinterpret_cast<float4*>(target + i * 8) =
+          make_float4(first.x * factor[half], first.y * factor[half], second.x * factor[half],
+                      second.y * factor[half]);
+    }
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "kernels/device/row_gather.h"
 #include "kernels/mla_dense/device_buffers.h"
-#include "kernels/mla_dense/split_choice.h"
+#include "kernels/mla_dense/planned_split.h"
 
 namespace headsplit::kernels {
 namespace {
@@ -137,15 +137,20 @@ class MlaDenseCuda final : public BoundKernel {
   }
 
   CombineArguments combine_arguments(const SplitPlan& plan) const {
-    return CombineArguments{.merges = buffers_.merges.data(),
-                            .partial_output = buffers_.partial_output.data(),
-                            .partial_lse = buffers_.partial_lse.data(),
-                            .output = buffers_.output.data(),
-                            .lse = buffers_.lse.data(),
-                            .merge_count = static_cast<std::int32_t>(plan.merges.size()),
-                            .packed_rows = split_.packed_rows,
-                            .tile_rows = plan.tile_rows,
-                            .d_latent = problem_.shape.d_latent};
+    CombineArguments arguments{.merges = buffers_.merges.data(),
+                               .partial_output = buffers_.partial_output.data(),
+                               .partial_lse = buffers_.partial_lse.data(),
+                               .output = buffers_.output.data(),
+                               .lse = buffers_.lse.data(),
+                               .merge_count = static_cast<std::int32_t>(plan.merges.size()),
+                               .packed_rows = split_.packed_rows,
+                               .tile_rows = plan.tile_rows,
+                               .d_latent = problem_.shape.d_latent};
+    if (plan.merges.size() <= std::size_t{kInlineMerges}) {
+      std::copy(plan.merges.begin(), plan.merges.end(), arguments.inline_merges);
+      arguments.merges = nullptr;
+    }
+    return arguments;
   }
 
   Result<void> launch_split() {
@@ -230,14 +235,7 @@ Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
   TRY(mla_dense_cuda_supports(problem.shape));
   TRY(check_pages(problem.page_tokens));
   const GpuLimits limits = TRY(current_gpu());
-  const Choice choice = TRY(choose_kernel(problem.shape, limits));
-  const SplitKernel& kernel = choice.kernel;
-  const SplitPlan plan =
-      plan_splits(problem, {.rows_max = kernel.rows,
-                            .tile_tokens = kernel.tokens,
-                            .ctas = limits.sm_count * kernel.ctas_per_sm,
-                            .num_splits = options.num_splits,
-                            .cost = {.step_us = kernel.step_us, .item_us = kernel.item_us}});
+  const auto [choice, plan] = TRY(choose_plan(problem, limits, options.num_splits));
   auto* const stream = static_cast<cudaStream_t>(options.stream);
   Buffers buffers = TRY(make_buffers(problem, plan, stream, options.pool));
   auto bound =

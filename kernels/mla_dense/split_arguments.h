@@ -29,8 +29,10 @@ struct MergeItem {
   bool operator==(const MergeItem&) const = default;
 };
 
-/// Plans of at most that many CTAs with one item each travel with the arguments.
+/// Plans of at most that many CTAs with one item each travel with the arguments, as do that many
+/// merges: neither then costs a trip to memory at the start of a kernel.
 constexpr int kInlineItems = 160;
+constexpr int kInlineMerges = 160;
 
 /// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16,
 /// page_table [batch, pages_per_request], ends [batch, query_tokens] tokens that a query token
@@ -61,7 +63,7 @@ struct SplitArguments {
 };
 
 struct CombineArguments {
-  const MergeItem* merges = nullptr;  ///< [merge_count]
+  const MergeItem* merges = nullptr;  ///< [merge_count]; null: inline_merges
   const float* partial_output = nullptr;
   const float* partial_lse = nullptr;
   std::uint16_t* output = nullptr;
@@ -70,6 +72,7 @@ struct CombineArguments {
   std::int32_t packed_rows = 0;
   std::int32_t tile_rows = 0;
   std::int32_t d_latent = 0;
+  MergeItem inline_merges[kInlineMerges] = {};
 };
 
 }  // namespace headsplit::kernels::dense

@@ -23,7 +23,7 @@ int room_bytes(const SplitKernel& kernel, const GpuLimits& limits) {
 
 /// Stages that fit; 0: this GPU cannot run the kernel.
 int stages_of(const SplitKernel& kernel, const GpuLimits& limits) {
-  if (kernel.hopper && (limits.compute_major != 9 || limits.compute_minor != 0)) return 0;
+  if (kernel.hopper && !is_hopper(limits)) return 0;
   const int stages = (room_bytes(kernel, limits) - kernel.fixed_bytes) / kernel.stage_bytes;
   return stages < kernel.stages_min ? 0 : std::min(stages, kernel.stages_max);
 }
@@ -58,24 +58,36 @@ std::string supported_widths() {
   return text;
 }
 
+bool is_hopper(const GpuLimits& limits) {
+  return limits.compute_major == 9 && limits.compute_minor == 0;
+}
+
+std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits) {
+  const int rows = shape.query_tokens * shape.local_heads;
+  std::vector<Choice> found;
+  for (const SplitKernel& kernel : split_kernels_of(shape.d_latent, shape.d_rope)) {
+    const int stages = stages_of(kernel, limits);
+    if (stages == 0) continue;
+    found.push_back({kernel, stages,
+                     str(kernel.name, ", CTAs of up to ", kernel.rows, " rows for ", rows,
+                         " packed rows; ", stages, " stages of ", kernel.tokens, " tokens fit ",
+                         room_bytes(kernel, limits) / 1024, " KB of shared memory")});
+  }
+  return found;
+}
+
 Result<Choice> choose_kernel(const RankProblem& shape, const GpuLimits& limits) {
   const int rows = shape.query_tokens * shape.local_heads;
-  const auto kernels = split_kernels_of(shape.d_latent, shape.d_rope);
-  const SplitKernel* best = nullptr;
-  for (const SplitKernel& kernel : kernels) {
-    if (stages_of(kernel, limits) == 0) continue;
-    if (best == nullptr || better(kernel, *best, rows)) best = &kernel;
-  }
-  if (best == nullptr) {
+  std::vector<Choice> choices = runnable_kernels(shape, limits);
+  const auto best = std::min_element(
+      choices.begin(), choices.end(),
+      [&](const Choice& a, const Choice& b) { return better(a.kernel, b.kernel, rows); });
+  if (best == choices.end()) {
     return fail(ErrorKind::config, "no tiles for d_latent ", shape.d_latent, " and d_rope ",
                 shape.d_rope, " fit the ", limits.shared_bytes_per_cta,
                 " bytes of shared memory of a CTA");
   }
-  const int stages = stages_of(*best, limits);
-  return Choice{*best, stages,
-                str(best->name, ", CTAs of up to ", best->rows, " rows for ", rows,
-                    " packed rows; ", stages, " stages of ", best->tokens, " tokens fit ",
-                    room_bytes(*best, limits) / 1024, " KB of shared memory")};
+  return std::move(*best);
 }
 
 }  // namespace headsplit::kernels::dense

@@ -32,6 +32,12 @@ std::vector<SplitKernel> split_kernels_of(int d_latent, int d_rope);
 /// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32".
 std::string supported_widths();
 
+/// The costs of plans are measured on it, and wgmma is its own.
+bool is_hopper(const GpuLimits& limits);
+
+/// The kernels for these widths that this GPU runs and has the shared memory for.
+std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits);
+
 /// The smallest tile that takes all packed rows of a request, else the largest one, among those
 /// that this GPU runs and has the shared memory for; wgmma before mma.sync, then the longest step.
 /// Fails: config (no instantiation fits such a GPU).

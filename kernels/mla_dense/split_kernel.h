@@ -23,6 +23,7 @@ struct SplitKernel {
   int stages_max = 8;
   double step_us = 1;   ///< of PlanCost
   double item_us = 2;   ///< of PlanCost
+  double start_us = 1;  ///< of PlanCost
   bool hopper = false;  ///< compute capability 9.0 and no other
   void (*function)(SplitArguments) = nullptr;
 

@@ -49,6 +49,7 @@ class Candidates {
   Candidates(const Problem& problem, const PlanRequest& request, const SplitPlan& plan)
       : cost_(request.cost),
         columns_(request.ctas / plan.width),
+        width_(plan.width),
         units_(units_of(problem, ceil_div(plan.row_tiles, plan.width), request.tile_tokens)),
         shortest_(std::max(1, kShortestRunTokens / request.tile_tokens)),
         item_steps_(std::max(1, static_cast<int>(std::lround(cost_.item_us / cost_.step_us)))),
@@ -86,11 +87,13 @@ class Candidates {
     }
     const auto busy = columns_ - std::count(steps.begin(), steps.end(), 0);
     const double step_us =
-        std::max(cost_.step_us, double(busy) * step_bytes_ / cost_.cache_bytes_per_us);
+        std::max({cost_.step_us, double(busy) * step_bytes_ / cost_.cache_bytes_per_us,
+                  double(busy) * width_ * step_bytes_ / cost_.l2_bytes_per_us});
     double slowest_us = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       slowest_us = std::max(slowest_us, items[i] * cost_.item_us + double(steps[i]) * step_us);
     }
+    slowest_us += cost_.start_us;
     if (partials == 0) return slowest_us;
     return slowest_us + cost_.merge_us + partials * partial_bytes_ / cost_.partial_bytes_per_us;
   }
@@ -110,6 +113,7 @@ class Candidates {
 
   PlanCost cost_;
   int columns_;
+  int width_;
   std::vector<Unit> units_;
   int shortest_;
   int item_steps_;

@@ -14,9 +14,11 @@ namespace headsplit::kernels::dense {
 struct PlanCost {
   double step_us = 1.5;                 ///< one step of a CTA whose cache tiles are there in time
   double item_us = 2;                   ///< queries in, pipeline filled and drained, output out
-  double merge_us = 2.5;                ///< the combine kernel behind the split kernel
+  double start_us = 1;                  ///< what the first item of a CTA costs besides
+  double merge_us = 1.7;                ///< the combine kernel behind the split kernel
   double partial_bytes_per_us = 3.2e6;  ///< partials, written and read again
   double cache_bytes_per_us = 4.4e6;    ///< all CTAs together
+  double l2_bytes_per_us = 9e6;         ///< the same where row tiles side by side read a tile
 };
 
 /// What a plan is made for.

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "kernels/mla_dense/mla_dense_cuda.h"
-#include "kernels/mla_dense/split_choice.h"
+#include "kernels/mla_dense/planned_split.h"
 
 namespace headsplit::kernels::dense {
 namespace {
@@ -200,6 +200,34 @@ TEST(SplitPlan, CountsWhatAnItemCostsBesidesItsSteps) {
       problem,
       {.tile_tokens = 32, .ctas = 132, .num_splits = 1, .cost = {.step_us = 0.8, .item_us = 2.5}});
   EXPECT_LT(plan.estimated_us, whole.estimated_us);
+}
+
+TEST(PlannedSplit, SpreadsTheRowsOfOneShortRequestOverIdleCtas) {
+  const Problem problem = problem_of(128, 1, {1024});
+  const PlannedSplit split = choose_plan(problem, kH200, 0).value();
+  EXPECT_LT(split.choice.kernel.rows, 64);
+  EXPECT_EQ(split.plan.tile_rows, split.choice.kernel.rows);
+  EXPECT_EQ(fault(split.plan, problem), "");
+}
+
+TEST(PlannedSplit, TakesTheKernelForTheRowsWhereTheWorkIsLong) {
+  for (const int heads : {8, 16, 32, 64, 128}) {
+    const Problem problem = problem_of(heads, 1, std::vector<std::int32_t>(64, 65536));
+    EXPECT_EQ(choose_plan(problem, kH200, 0).value().choice.kernel.rows,
+              choose_kernel(problem.shape, kH200).value().kernel.rows);
+  }
+}
+
+TEST(PlannedSplit, AFixedNumberOfSplitsKeepsTheKernelForTheRowsInAnyBatch) {
+  for (const int batch : {1, 16}) {
+    const Problem problem = problem_of(128, 1, std::vector<std::int32_t>(std::size_t(batch), 1024));
+    EXPECT_EQ(choose_plan(problem, kH200, 4).value().choice.kernel.rows, 64);
+  }
+}
+
+TEST(PlannedSplit, OtherGpusGetTheKernelForTheRows) {
+  const Problem problem = problem_of(64, 1, {1024});
+  EXPECT_EQ(choose_plan(problem, kA100, 0).value().choice.kernel.rows, 64);
 }
 
 TEST(SplitChoice, KeepsToTheSharedMemoryOfTheGpu) {

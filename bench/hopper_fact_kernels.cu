@@ -1,0 +1,266 @@
+#include "bench/hopper_fact_kernels.h"
+
+#include <utility>
+
+#include "kernels/device/ptx.cuh"
+#include "kernels/device/wgmma.cuh"
+#include "kernels/mla_dense/hopper_shape.h"
+#include "kernels/mla_dense/portable_memory.cuh"
+
+namespace headsplit::bench {
+namespace {
+
+namespace ptx = kernels::ptx;
+namespace wgmma = kernels::wgmma;
+using namespace kernels::dense;
+
+constexpr int kPages = 3;  ///< of shared memory
+constexpr int kReadBytes = kPages * kPageBytes + 64;
+constexpr int kCopyThreads = 128;
+constexpr int kOperandBytes = 96 * 1024;
+
+__global__ void __launch_bounds__(kCopyThreads, 1) read_cp_async(PagedRead read) {
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  const std::uint32_t base = ptx::shared_address(bytes);
+  const auto landed = [&](int stage) { return base + kPages * kPageBytes + stage * 8; };
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kPages; ++i) ptx::mbarrier_init(landed(i), kCopyThreads);
+  }
+  __syncthreads();
+  const std::int32_t* order = read.order + blockIdx.x * read.pages_a_cta;
+  RingPosition filled{};
+  RingPosition used{};
+  for (int page = 0; page < read.pages_a_cta + kPages - 1; ++page) {
+    if (page < read.pages_a_cta) {
+      const std::uint64_t source = reinterpret_cast<std::uint64_t>(read.pages) +
+                                   std::uint64_t(order[page]) * kPageBytes + threadIdx.x * 16;
+      const std::uint32_t target = base + filled.stage * kPageBytes + threadIdx.x * 16;
+#pragma unroll 12
+      for (int i = 0; i < kPageBytes; i += kCopyThreads * 16) {
+        ptx::cp_async_16(target + i, source + i);
+      }
+      ptx::cp_async_mbarrier_arrive(landed(filled.stage));
+      filled.advance(kPages);
+    }
+    if (page >= kPages - 1) {
+      wait(landed(used.stage), used.parity);
+      used.advance(kPages);
+      __syncthreads();
+    }
+  }
+  if (threadIdx.x == 0) read.sink[blockIdx.x] = ptx::load_shared(base);
+}
+
+__global__ void __launch_bounds__(32, 1) read_bulk(PagedRead read) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  if (threadIdx.x > 0) return;
+  const std::uint32_t base = ptx::shared_address(bytes);
+  const auto landed = [&](int stage) { return base + kPages * kPageBytes + stage * 8; };
+  for (int i = 0; i < kPages; ++i) ptx::mbarrier_init(landed(i), 1);
+  ptx::fence_async_proxy();
+  const std::int32_t* order = read.order + blockIdx.x * read.pages_a_cta;
+  const auto start = [&](int page) {
+    const std::uint32_t barrier = landed(page % kPages);
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(kPageBytes)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+            "r"(base + page % kPages * kPageBytes),
+        "l"(read.pages + std::uint64_t(order[page]) * kPageBytes), "r"(kPageBytes), "r"(barrier)
+        : "memory");
+  };
+  for (int page = 0; page < min(kPages, read.pages_a_cta); ++page) start(page);
+  RingPosition used{};
+  for (int page = 0; page < read.pages_a_cta; ++page) {
+    wait(landed(used.stage), used.parity);
+    used.advance(kPages);
+    if (page + kPages < read.pages_a_cta) start(page + kPages);
+  }
+  read.sink[blockIdx.x] = ptx::load_shared(base);
+#endif
+}
+
+/// Random bf16 values of about +-1 in shared memory.
+__device__ void fill_operands(unsigned char* bytes) {
+  auto* const words = reinterpret_cast<std::uint32_t*>(bytes);
+  std::uint32_t state = threadIdx.x * 2654435761u + blockIdx.x + 1;
+  for (int i = threadIdx.x; i < kOperandBytes / 4; i += blockDim.x) {
+    state = state * 1664525u + 1013904223u;
+    words[i] = (state & 0x807F807Fu) | 0x3F003F00u;
+  }
+  ptx::fence_async_proxy();
+  __syncthreads();
+}
+
+#if __CUDA_ARCH_FEAT_SM90_ALL
+/// One warpgroup's products of one kind, `count` of them.
+template <Product kProduct>
+__device__ float multiply(std::uint32_t base, int count) {
+  constexpr int kValues = kProduct == Product::m64n256k16 ? 128 : 16;
+  float sums[kValues] = {};
+  std::uint32_t rows[4] = {0x3F803F00u, 0x3F00BF80u, 0xBF003F80u, 0x3F203F10u};
+  const std::uint64_t a = wgmma::k_major<wgmma::Swizzle::bytes_128>(base);
+  const std::uint64_t keys = wgmma::k_major<wgmma::Swizzle::bytes_128>(base + 16384);
+  const std::uint64_t values = wgmma::n_major(base + 16384, hopper::kKeySliceBytes);
+  for (int i = 0; i < count; i += 4) {
+    wgmma::written(sums);
+    wgmma::fence();
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {
+      if constexpr (kProduct == Product::m64n256k16) {
+        wgmma::m64n256k16(sums, a + step * 2, values + step % 2 * 128, true);
+      } else if constexpr (kProduct == Product::m64n32k16_from_shared) {
+        wgmma::m64n32k16(sums, a + step * 2, keys + step * 2, true);
+      } else {
+        wgmma::m64n32k16(sums, rows, keys + step * 2, true);
+      }
+    }
+    wgmma::commit();
+    wgmma::wait<1>();
+  }
+  wgmma::wait<0>();
+  wgmma::written(sums);
+  float folded = 0;
+  for (int i = 0; i < kValues; ++i) folded += sums[i];
+  return folded;
+}
+#endif
+
+template <Product kProduct>
+__global__ void __launch_bounds__(128, 1) products(int count, std::uint64_t* cycles) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  fill_operands(bytes);
+  const std::uint64_t begin = clock64();
+  const float folded = multiply<kProduct>(ptx::shared_address(bytes), count);
+  if (threadIdx.x == 0) *cycles = clock64() - begin + (folded == 0.123f ? 1 : 0);
+#endif
+}
+
+__global__ void __launch_bounds__(hopper::kThreads, 1) tiles(int count, float* sink) {
+#if __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  fill_operands(bytes);
+  const std::uint32_t base = ptx::shared_address(bytes);
+  float folded = 0;
+  if (__shfl_sync(0xFFFFFFFF, int(threadIdx.x) / 128, 0) == 0) {
+    ptx::take_registers<hopper::kScoresRegisters>();
+    folded = multiply<Product::m64n32k16_from_registers>(base, count * 24) +
+             multiply<Product::m64n32k16_from_shared>(base, count * 12);
+  } else {
+    ptx::give_registers<hopper::kValuesRegisters>();
+    folded = multiply<Product::m64n256k16>(base + 32768, count * 2);
+  }
+  if (folded == 0.123f) *sink = folded;
+#endif
+}
+
+/// Two warps take turns.
+template <HandOver kBy>
+__global__ void __launch_bounds__(64, 1) hand_overs(int count, std::uint64_t* cycles) {
+  __shared__ std::uint64_t turns[2];
+  const int warp = threadIdx.x / 32;
+  const std::uint32_t mine = ptx::shared_address(turns + warp);
+  const std::uint32_t other = ptx::shared_address(turns + 1 - warp);
+  if (threadIdx.x % 32 == 0) ptx::mbarrier_init(mine, 32);
+  __syncthreads();
+  const std::uint64_t begin = clock64();
+  for (int i = 0; i < count / 2; ++i) {
+    if constexpr (kBy == HandOver::mbarrier) {
+      if (warp == 0) ptx::mbarrier_arrive(other);
+      wait(mine, i % 2);
+      if (warp == 1) ptx::mbarrier_arrive(other);
+    } else {
+      ptx::barrier_sync(1, 64);
+      ptx::barrier_sync(2, 64);
+    }
+  }
+  if (threadIdx.x == 0) *cycles = clock64() - begin;
+}
+
+constexpr int kInstructions = kCodeBytes / 16;
+
+/// kInstructions multiply-adds with different constants, in four chains.
+template <int... kIndices>
+__device__ __forceinline__ void add_up(std::uint32_t (&x)[4],
+                                       std::integer_sequence<int, kIndices...>) {
+  ((x[kIndices % 4] = x[kIndices % 4] * (2 * kIndices + 3u) + x[(kIndices + 1) % 4]), ...);
+}
+
+__global__ void __launch_bounds__(32, 1) code(std::uint64_t* cycles, std::uint32_t* sink) {
+  std::uint32_t x[4] = {threadIdx.x, 1, 2, 3};
+#pragma unroll 1
+  for (int pass = 0; pass < 2; ++pass) {
+    const std::uint64_t begin = clock64();
+    x[0] = ptx::opaque(x[0]);
+    add_up(x, std::make_integer_sequence<int, kInstructions>{});
+    x[0] = ptx::opaque(x[0] + x[1] + x[2] + x[3]);
+    if (threadIdx.x == 0) cycles[blockIdx.x * 2 + pass] = clock64() - begin;
+  }
+  if (x[0] == 0x12345) *sink = x[0];
+}
+
+__global__ void __launch_bounds__(hopper::kThreads, 1) nothing() { ptx::allow_dependent_launch(); }
+__global__ void __launch_bounds__(128) nothing_behind() { ptx::wait_for_previous_kernel(); }
+
+template <class Kernel, class... Arguments>
+cudaError_t launch(Kernel kernel, int ctas, int threads, int shared_bytes, cudaStream_t stream,
+                   bool overlapped, Arguments... arguments) {
+  const cudaError_t set =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  if (set != cudaSuccess) return set;
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(ctas));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = overlapped ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+}  // namespace
+
+cudaError_t read_by_cp_async(const PagedRead& read, cudaStream_t stream) {
+  return launch(read_cp_async, read.ctas, kCopyThreads, kReadBytes, stream, false, read);
+}
+
+cudaError_t read_by_bulk_copies(const PagedRead& read, cudaStream_t stream) {
+  return launch(read_bulk, read.ctas, 32, kReadBytes, stream, false, read);
+}
+
+cudaError_t time_products(Product product, int count, std::uint64_t* cycles, cudaStream_t stream) {
+  auto* kernel = products<Product::m64n256k16>;
+  if (product == Product::m64n32k16_from_registers) {
+    kernel = products<Product::m64n32k16_from_registers>;
+  }
+  if (product == Product::m64n32k16_from_shared) kernel = products<Product::m64n32k16_from_shared>;
+  return launch(kernel, 1, 128, kOperandBytes, stream, false, count, cycles);
+}
+
+cudaError_t multiply_tiles(int count, int ctas, float* sink, cudaStream_t stream) {
+  return launch(tiles, ctas, hopper::kThreads, kOperandBytes, stream, false, count, sink);
+}
+
+cudaError_t time_hand_overs(HandOver by, int count, std::uint64_t* cycles, cudaStream_t stream) {
+  auto* const kernel = by == HandOver::mbarrier ? hand_overs<HandOver::mbarrier>
+                                                : hand_overs<HandOver::named_barrier>;
+  return launch(kernel, 1, 64, 0, stream, false, count, cycles);
+}
+
+cudaError_t time_code(int ctas, std::uint64_t* cycles, std::uint32_t* sink, cudaStream_t stream) {
+  return launch(code, ctas, 32, 0, stream, false, cycles, sink);
+}
+
+cudaError_t launch_nothing(Launches launches, int ctas, cudaStream_t stream) {
+  const cudaError_t first =
+      launch(nothing, ctas, hopper::kThreads, hopper::SharedMemory::kBytes, stream, false);
+  if (first != cudaSuccess || launches == Launches::one) return first;
+  return launch(nothing_behind, 4 * ctas, 128, 0, stream, launches == Launches::two_overlapped);
+}
+
+}  // namespace headsplit::bench

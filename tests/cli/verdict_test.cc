@@ -30,7 +30,7 @@ Answer verdict(const std::string& options) { return run_verb(add_verdict, "verdi
 
 /// Options that name rows of an H200, and the claims of this tree.
 std::string main_rows() { return " --db " + source() + "/evidence/h200/tp-erosion-main.jsonl"; }
-std::string first_rows() { return " --db " + source() + "/evidence/h200/tp-erosion-60-run1.jsonl"; }
+std::string reference_rows() { return " --db " + source() + "/evidence/h200/reference.jsonl.gz"; }
 std::string claims() { return " --claims " + source() + "/configs/claims.yaml"; }
 
 TEST(VerdictVerb, ExitsByWhatTheRowsSay) {
@@ -74,7 +74,7 @@ TEST(VerdictVerb, RefusesFilesThatAreNotThere) {
 }
 
 TEST(VerdictVerb, WroteTheTableOfTheClaimsPage) {
-  const Answer answer = verdict("--markdown" + claims() + main_rows() + first_rows());
+  const Answer answer = verdict("--markdown" + claims() + reference_rows());
   EXPECT_NE(text_of(source() + "/docs/claims.md").find(answer.out), std::string::npos)
       << "docs/claims.md does not hold this table any more:\n"
       << answer.out;

@@ -48,9 +48,9 @@ TEST(Comparison, CallsAPointAmbiguousWhoseIntervalReachesOverTheFloor) {
   EXPECT_EQ(point.reason, "the interval reaches over the noise floor");
 }
 
-TEST(Comparison, HoldsShortTimesToTheStepOfTheTimer) {
-  EXPECT_EQ(only_point(sampled_row("a", 2), sampled_row("b", 2.06)).change, Change::same);
-  EXPECT_EQ(only_point(sampled_row("a", 2), sampled_row("b", 2.2)).change, Change::slower);
+TEST(Comparison, HoldsShortTimesToWhatALaunchCostsInEachProcess) {
+  EXPECT_EQ(only_point(sampled_row("a", 2), sampled_row("b", 2.5)).change, Change::same);
+  EXPECT_EQ(only_point(sampled_row("a", 2), sampled_row("b", 2.8)).change, Change::slower);
 }
 
 TEST(Comparison, BelievesASlowDownOnlyWhenCyclesShowItToo) {
@@ -155,7 +155,7 @@ TEST(Comparison, IsWrittenAsText) {
   EXPECT_EQ(comparison_text(golden()),
             "A: A, 2 rows, GPU X GPU-1, driver 1.0, CUDA 13.0, build b1\n"
             "B: B, 2 rows, GPU X GPU-1, driver 1.0, CUDA 13.0, build b1\n"
-            "noise floor: 1.00 %, at least 0.10 us (default); fail over 0.00 %\n"
+            "noise floor: 1.00 %, at least 0.65 us (default); fail over 0.00 %\n"
             "slower  mla_dense tp1 B=64 T=1 L=16384 bf16  100.00 -> 110.00 us  +10.00 % (+10.00 % "
             "to +10.00 %), in cycles -\n"
             "2 points: 1 same, 0 faster, 1 slower, 0 ambiguous\n"
@@ -167,7 +167,7 @@ TEST(Comparison, IsWrittenAsMarkdown) {
             "**regression: 1 point slower**\n\n"
             "- A: A, 2 rows, GPU X GPU-1, driver 1.0, CUDA 13.0, build b1\n"
             "- B: B, 2 rows, GPU X GPU-1, driver 1.0, CUDA 13.0, build b1\n"
-            "- noise floor: 1.00 %, at least 0.10 us (default); fail over 0.00 %\n"
+            "- noise floor: 1.00 %, at least 0.65 us (default); fail over 0.00 %\n"
             "- 2 points: 1 same, 0 faster, 1 slower, 0 ambiguous\n\n"
             "| point | A (us) | B (us) | change | 99 % interval | in cycles | verdict |\n"
             "|---|--:|--:|--:|---|--:|---|\n"

@@ -24,7 +24,7 @@ std::string percent(double fraction) { return figure(100 * fraction, 2) + " %"; 
 /// A row of the very problem, the model corrected by others, or the model alone.
 std::string source_text(const tp::Candidate& c) {
   if (c.attention_source == Provenance::measured) return "measured";
-  return c.attention_basis == tp::kDataSheetBasis ? "model" : "corrected";
+  return c.attention_corrected ? "corrected" : "model";
 }
 
 std::string collective_source_text(const tp::Candidate& c) {

@@ -8,18 +8,8 @@
 
 namespace headsplit::cli {
 
-namespace {
-
-/// Rows of attention: collectives alone have nothing that erodes.
-std::vector<Row> attention_rows(std::vector<Row> rows) {
-  std::erase_if(rows, [](const Row& row) { return row.message_bytes > 0; });
-  return rows;
-}
-
-}  // namespace
-
 ExitCode print_result(const std::vector<Row>& rows, bool json) {
-  const auto cells = coordinator::erosion(attention_rows(rows));
+  const auto cells = coordinator::erosion(rows);
   if (json) {
     std::printf("%s\n", json_text(cells).c_str());
   } else {

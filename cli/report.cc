@@ -1,14 +1,16 @@
 #include "cli/report.h"
 
+#include <map>
 #include <memory>
-#include <sstream>
+#include <set>
 
+#include "cli/report_csv.h"
+#include "cli/report_html.h"
 #include "cli/report_markdown.h"
 #include "cli/write_out.h"
-#include "coordinator/erosion.h"
-#include "coordinator/export.h"
+#include "coordinator/answers/row_file.h"
 #include "coordinator/store.h"
-#include "coordinator/web/report_page.h"
+#include "core/nearest.h"
 
 namespace headsplit::cli {
 namespace {
@@ -20,7 +22,7 @@ enum class Format { html, md, json, csv };
 BOOST_DESCRIBE_ENUM(Format, html, md, json, csv)
 
 struct Options {
-  std::string database;
+  std::vector<std::string> files;
   std::string sweep;
   std::string out;
   std::string format;
@@ -40,42 +42,65 @@ coordinator::SweepView view_of(const SweepSummary& summary) {
   return view;
 }
 
-Error no_such_sweep(const Options& options, const std::vector<SweepSummary>& all) {
-  std::string names;
-  for (const auto& summary : all) names += (names.empty() ? "" : ", ") + summary.name;
-  if (names.empty()) return fail(ErrorKind::config, options.database, ": holds no sweep yet");
-  return fail(ErrorKind::config, options.database, ": no sweep '", options.sweep,
-              "'; there are: ", names);
-}
-
-/// The wanted sweeps (all, without a name) with their rows.
-Result<std::vector<ReportSweep>> read_sweeps(const Options& options) {
-  const auto reader = TRY(coordinator::StoreReader::open(options.database));
-  const std::vector<SweepSummary> all = TRY(reader->sweeps());
-  std::vector<ReportSweep> chosen;
-  for (const SweepSummary& summary : all) {
-    const bool named = summary.name == options.sweep || summary.id == options.sweep;
-    if (!options.sweep.empty() && !named) continue;
+/// The wanted sweeps of a database (all, without a name), and the names of all it has.
+Result<void> add_sweeps_of_database(const std::string& path, const std::string& wanted,
+                                    std::vector<ReportSweep>& chosen, std::set<std::string>& all) {
+  const auto reader = TRY(coordinator::StoreReader::open(path));
+  for (const SweepSummary& summary : TRY(reader->sweeps())) {
+    all.insert(summary.name);
+    if (!wanted.empty() && summary.name != wanted && summary.id != wanted) continue;
     coordinator::RowFilter filter;
     filter.sweep = summary.id;
     chosen.push_back({view_of(summary), TRY(reader->rows(filter))});
   }
-  if (chosen.empty()) return no_such_sweep(options, all);
-  return chosen;
+  return {};
+}
+
+/// The same of a .jsonl file, whose rows are all that is known of their sweeps.
+Result<void> add_sweeps_of_lines(const std::string& path, const std::string& wanted,
+                                 std::vector<ReportSweep>& chosen, std::set<std::string>& all) {
+  std::map<std::string, ReportSweep> by_name;
+  for (Row& row : TRY(coordinator::read_row_file(path))) {
+    all.insert(row.sweep);
+    if (!wanted.empty() && row.sweep != wanted) continue;
+    auto& [view, rows] = by_name[row.sweep];
+    view.name = row.sweep;
+    view.id = row.sweep;
+    view.backend = row.backend;
+    ++view.points;
+    ++(row.status == Status::ok        ? view.ok
+       : row.status == Status::failed  ? view.failed
+       : row.status == Status::skipped ? view.skipped
+                                       : view.cancelled);
+    rows.push_back(std::move(row));
+  }
+  for (auto& [name, sweep] : by_name) chosen.push_back(std::move(sweep));
+  return {};
+}
+
+Result<std::vector<ReportSweep>> read_sweeps(const Options& options) {
+  std::vector<ReportSweep> chosen;
+  std::set<std::string> all;
+  for (const std::string& path : options.files) {
+    TRY(coordinator::is_database(path) ? add_sweeps_of_database(path, options.sweep, chosen, all)
+                                       : add_sweeps_of_lines(path, options.sweep, chosen, all));
+  }
+  if (!chosen.empty()) return chosen;
+  const std::string files = joined(options.files);
+  if (all.empty()) return fail(ErrorKind::config, files, ": holds no sweep yet");
+  return fail(ErrorKind::config, files, ": no sweep '", options.sweep,
+              "'; there are: ", joined({all.begin(), all.end()}));
 }
 
 std::string text_of(const std::vector<ReportSweep>& sweeps, Format format) {
-  if (format == Format::html) return coordinator::report_page(sweeps);
-  std::vector<Row> rows;
-  for (const ReportSweep& one : sweeps) rows.insert(rows.end(), one.rows.begin(), one.rows.end());
-  if (format == Format::csv) {
-    std::ostringstream out;
-    coordinator::export_rows(out, rows, coordinator::ExportFormat::csv);
-    return out.str();
+  const Report value = report_of(sweeps);
+  switch (format) {
+    case Format::html: return coordinator::report_page(sweeps, summary_html(value));
+    case Format::md: return report_markdown(value);
+    case Format::json: return json_text(value) + "\n";
+    case Format::csv: return report_csv(value);
   }
-  const auto cells = coordinator::erosion(rows);
-  if (format == Format::json) return json_text(cells) + "\n";
-  return report_markdown(sweeps, cells);
+  return {};
 }
 
 /// The named format; without a name that of the file's ending, else the page.
@@ -97,16 +122,18 @@ Result<void> report(const Options& options) {
 
 void add_report(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("report", "Plots and tables of a database in one self-contained file");
+  CLI::App* verb = app.add_subcommand(
+      "report", "What a run showed: erosion, limiters, break-evens, what failed, machines");
   verb->footer("Example: headsplit report --db headsplit.db --sweep tp-erosion --out report.html");
-  verb->add_option("--db", options->database, "Database of finished or running sweeps")->required();
+  verb->add_option("--db", options->files,
+                   "Database of finished or running sweeps, or rows as .jsonl; may be given again")
+      ->required();
   verb->add_option("--sweep", options->sweep, "Name or id of one sweep (default: all)");
   verb->add_option("--out", options->out, "File to write (default: stdout)");
   verb->add_option(
       "--format", options->format,
-      "html: the page with its data; md: tables; json: the same figures; csv: the rows "
-      "(default: by the file's ending, else html)");
+      "html: the page with its data; md: tables; json: the same figures; csv: one line a layout of "
+      "a problem (default: by the file's ending, else html)");
   verb->callback([options, &outcome] {
     if (auto done = report(*options); !done) report_error(done.error(), outcome);
   });

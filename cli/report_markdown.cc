@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "cli/report_tables.h"
+
 namespace headsplit::cli {
 namespace {
 
@@ -34,18 +36,8 @@ std::string figure(const std::optional<double>& value, const char* format) {
   return text;
 }
 
-/// Four digits, or all before the point.
-std::string figure(const std::optional<double>& value) {
-  return figure(value, value && *value >= 1e4 ? "%.0f" : "%.4g");
-}
-
 std::string percent(const std::optional<double>& ratio) {
   return ratio ? figure(*ratio * 100, "%.1f %%") : "";
-}
-
-std::string intensity(const ErosionLine& line) {
-  const std::string value = figure(line.intensity_flop_per_byte);
-  return value.empty() ? value : value + " (" + enum_name(line.intensity_source) + ")";
 }
 
 std::string sweep_line(const SweepView& sweep) {
@@ -60,41 +52,82 @@ std::string sweep_line(const SweepView& sweep) {
 std::string heading(const ErosionCell& cell) {
   return str("## ", escaped(cell.kernel), ", B=", cell.batch, ", T=", cell.query_tokens,
              ", L=", cell.context, ", ", enum_name(cell.kv_dtype), "\n\n", escaped(cell.sweep),
-             ": ", escaped(cell.model), " on ", escaped(cell.device), ", ", enum_name(cell.lengths),
-             " lengths, ", enum_name(cell.l2), " L2, ", enum_name(cell.ranks), " ranks.\n\n");
+             ": ", escaped(cell.model), cell.device.empty() ? "" : " on " + escaped(cell.device),
+             ", ", enum_name(cell.lengths), " lengths, ", enum_name(cell.l2), " L2, ",
+             enum_name(cell.ranks), " ranks.\n\n");
 }
 
 constexpr const char* kHead =
-    "| layout | ranks | heads of a rank | time (us) | speed-up | efficiency | AI (FLOP/byte) | "
-    "reuse retained | KV copies | GB/s | GFLOP/s | note |\n"
-    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n";
+    "| layout | ranks | local heads | time us | model us | roofline us | of roofline | limiter | "
+    "speed-up | efficiency | AI measured | AI model | reuse retained | DRAM MB | model MB | "
+    "KV copies | GB/s | GFLOP/s | note |\n"
+    "|---|--:|--:|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n";
 
 /// What is not as it should be: why nothing is ok, or how many of the repeats are.
 std::string note_of(const ErosionLine& line) {
   if (line.status != Status::ok) return enum_name(line.status) + ": " + escaped(line.reason);
-  if (line.repeats_ok == line.repeats) return line.resumed ? "resumed" : "";
-  return str(line.repeats_ok, " of ", line.repeats, " repeats ok: ", escaped(line.reason));
+  std::string note = line.resumed ? "resumed" : "";
+  if (line.throttled > 0) {
+    note += str(note.empty() ? "" : "; ", line.throttled, " of ", line.repeats_ok, " throttled");
+  }
+  if (line.repeats_ok == line.repeats) return note;
+  return str(note, note.empty() ? "" : "; ", line.repeats_ok, " of ", line.repeats,
+             " repeats ok: ", escaped(line.reason));
+}
+
+std::optional<double> measured_intensity(const ErosionLine& line) {
+  if (line.intensity_source != Provenance::measured) return std::nullopt;
+  return line.intensity_flop_per_byte;
+}
+
+std::string megabytes(const std::optional<double>& bytes) {
+  constexpr double kMega = 1e6;
+  return bytes ? figure_text(*bytes / kMega) : "";
+}
+
+std::string line_of(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const std::string& cell : cells) text += " " + cell + " |";
+  return text + "\n";
 }
 
 std::string table_line(const ErosionLine& line) {
-  const std::string parts[] = {
-      escaped(line.layout), str(line.rank_count),         str(line.local_heads),
-      figure(line.time_us), figure(line.speedup, "%.2f"), percent(line.efficiency),
-      intensity(line),      percent(line.reuse_retained), str(line.kv_duplication),
-      figure(line.gbps),    figure(line.gflops),          note_of(line)};
-  std::string text = "|";
-  for (const std::string& part : parts) text += " " + part + " |";
-  return text + "\n";
+  return line_of(
+      {escaped(line.layout), str(line.rank_count), str(line.local_heads), figure_text(line.time_us),
+       figure_text(line.time_model_us), figure_text(line.time_roofline_us),
+       percent(line.roofline_fraction), enum_name(line.limiter), figure(line.speedup, "%.2f"),
+       percent(line.efficiency), figure_text(measured_intensity(line)),
+       figure_text(line.intensity_model_flop_per_byte), percent(line.reuse_retained),
+       megabytes(line.dram_bytes), megabytes(line.hbm_bytes_model), str(line.kv_duplication),
+       figure_text(line.gbps), figure_text(line.gflops), note_of(line)});
+}
+
+std::string summary_text(const ReportTable& table) {
+  std::string text = "\n## " + table.title + "\n\n";
+  if (!table.note.empty()) text += table.note + "\n\n";
+  text += line_of(table.heading) + "|";
+  for (std::size_t i = 0; i < table.heading.size(); ++i) text += "---|";
+  text += "\n";
+  for (const auto& line : table.lines) {
+    std::vector<std::string> cells;
+    for (const std::string& cell : line) cells.push_back(escaped(cell));
+    text += line_of(cells);
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string report_markdown(const std::vector<coordinator::ReportSweep>& sweeps,
-                            std::span<const ErosionCell> cells) {
+std::string report_markdown(const Report& report) {
   std::string text = "# headsplit report\n\n";
-  for (const auto& one : sweeps) text += sweep_line(one.sweep);
-  text += "\nTime is of rank 0's share of one layer's attention; ratios are against tp1.\n";
-  for (const ErosionCell& cell : cells) {
+  for (const SweepView& sweep : report.sweeps) text += sweep_line(sweep);
+  for (const ReportTable& table : summary_tables(report)) text += summary_text(table);
+  if (report.cells.empty()) return text;
+  text +=
+      "\n# Erosion\n\nTime is of rank 0's share of one layer's attention; ratios are against "
+      "tp1. Model: the device's data sheet; roofline: the ceilings measured on the device. "
+      "`headsplit reproduce ROW --db FILE` prints the command that measures a row again.\n";
+  for (const ErosionCell& cell : report.cells) {
     text += "\n" + heading(cell) + kHead;
     for (const ErosionLine& line : cell.lines) text += table_line(line);
   }

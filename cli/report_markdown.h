@@ -1,17 +1,13 @@
 #pragma once
 
-#include <span>
 #include <string>
-#include <vector>
 
-#include "coordinator/erosion.h"
-#include "coordinator/web/report_page.h"
+#include "cli/report_value.h"
 
 namespace headsplit::cli {
 
-/// Sweeps and their cells as GitHub-flavoured markdown: how far each sweep is, a table a problem,
-/// and what did not run.  Texts of rows cannot make markup: what markdown reads is escaped.
-std::string report_markdown(const std::vector<coordinator::ReportSweep>& sweeps,
-                            std::span<const coordinator::ErosionCell> cells);
+/// A report as GitHub-flavoured markdown: how far each sweep is, the summary tables, and a table a
+/// problem.  Texts of rows cannot make markup: what markdown reads is escaped.
+std::string report_markdown(const Report& report);
 
 }  // namespace headsplit::cli

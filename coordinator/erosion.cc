@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "core/stats.h"
 
@@ -103,6 +104,33 @@ std::optional<double> ratio(std::optional<double> above, std::optional<double> b
   return *above / *below;
 }
 
+Limiter limiter_of(const std::vector<const Row*>& rows) {
+  std::map<Limiter, int> counts;
+  for (const Row* row : rows) ++counts[row->limiter];
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? Limiter::unknown : most->first;
+}
+
+/// What the formula and the roofs say beside what was measured.
+void put_beside(Group& group, const TimeOfRow& time_model_us) {
+  ErosionLine& line = group.line;
+  line.limiter = limiter_of(group.ok);
+  line.intensity_model_flop_per_byte = median_of(group.ok, &Row::intensity_model);
+  line.hbm_bytes_model = median_of(group.ok, &Row::hbm_bytes_model);
+  const auto read = median_of(group.ok, &Row::dram_bytes_read);
+  const auto written = median_of(group.ok, &Row::dram_bytes_written);
+  if (read && written) line.dram_bytes = *read + *written;
+  line.roofline_fraction = median_of(group.ok, &Row::roofline_fraction);
+  if (line.roofline_fraction && line.time_us) {
+    line.time_roofline_us = *line.roofline_fraction * *line.time_us;
+  }
+  if (time_model_us && !group.ok.empty()) line.time_model_us = time_model_us(*group.ok.front());
+  line.throttled = static_cast<int>(std::count_if(
+      group.ok.begin(), group.ok.end(), [](const Row* row) { return row->throttled == true; }));
+}
+
 void summarise_line(Group& group) {
   ErosionLine& line = group.line;
   line.time_us = median_of(group.ok, &Row::time_us);
@@ -129,8 +157,23 @@ void compare_line(Group& group, const Group& alone) {
                             median_of(alone.ok, &Row::intensity_model));
 }
 
-ErosionCell finished_cell(Gathered& gathered) {
-  for (Group& group : gathered.groups) summarise_line(group);
+/// Rows of equal keys are of one cell.
+std::string key_of(const Row& row) {
+  std::string key = row.sweep + '\n' + row.model + '\n' + row.kernel + '\n';
+  for (const std::int64_t part :
+       {std::int64_t(row.kv_dtype), std::int64_t(row.lengths), std::int64_t(row.l2),
+        std::int64_t(row.batch), std::int64_t(row.query_tokens), row.context,
+        std::int64_t(row.ranks)}) {
+    key += std::to_string(part) + ' ';
+  }
+  return key;
+}
+
+ErosionCell finished_cell(Gathered& gathered, const TimeOfRow& time_model_us) {
+  for (Group& group : gathered.groups) {
+    summarise_line(group);
+    put_beside(group, time_model_us);
+  }
   const auto alone = std::find_if(gathered.groups.begin(), gathered.groups.end(),
                                   [](const Group& group) { return group.line.rank_count == 1; });
   for (Group& group : gathered.groups) {
@@ -142,17 +185,17 @@ ErosionCell finished_cell(Gathered& gathered) {
 
 }  // namespace
 
-std::vector<ErosionCell> erosion(std::span<const Row> rows) {
+std::vector<ErosionCell> erosion(std::span<const Row> rows, const TimeOfRow& time_model_us) {
   std::vector<Gathered> all;
-  std::map<std::string, std::size_t> index_of;  // by the cell's own JSON
+  std::unordered_map<std::string, std::size_t> index_of;
   for (const Row& row : rows) {
-    const ErosionCell cell = cell_of(row);
-    const auto [found, added] = index_of.emplace(json_text(cell), all.size());
-    if (added) all.push_back({cell, {}});
+    if (row.message_bytes > 0) continue;
+    const auto [found, added] = index_of.emplace(key_of(row), all.size());
+    if (added) all.push_back({cell_of(row), {}});
     add_row(all[found->second], row);
   }
   std::vector<ErosionCell> cells;
-  for (Gathered& gathered : all) cells.push_back(finished_cell(gathered));
+  for (Gathered& gathered : all) cells.push_back(finished_cell(gathered, time_model_us));
   return cells;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,14 @@ struct ErosionLine {
   int kv_duplication = 1;                ///< times each cached token is stored: tp, for a latent
   std::optional<double> gbps;            ///< modelled HBM bytes over time
   std::optional<double> gflops;          ///< useful GFLOP/s
+  Limiter limiter = Limiter::unknown;    ///< of most repeats
+  std::optional<double> intensity_model_flop_per_byte;
+  std::optional<double> dram_bytes;        ///< counted, reads and writes
+  std::optional<double> hbm_bytes_model;   ///< least, by the formula
+  std::optional<double> time_model_us;     ///< roofline of the device's data sheet
+  std::optional<double> time_roofline_us;  ///< the same on the ceilings measured on this device
+  std::optional<double> roofline_fraction;
+  int throttled = 0;  ///< of the ok repeats
 
   bool operator==(const ErosionLine&) const = default;
 };
@@ -42,7 +51,9 @@ BOOST_DESCRIBE_STRUCT(ErosionLine, (),
                       (layout, tp, dp, cp, rank_count, local_heads, status, reason, repeats_ok,
                        repeats, resumed, time_us, time_p10_us, time_p90_us, speedup, efficiency,
                        intensity_flop_per_byte, intensity_source, reuse_retained, kv_duplication,
-                       gbps, gflops))
+                       gbps, gflops, limiter, intensity_model_flop_per_byte, dram_bytes,
+                       hbm_bytes_model, time_model_us, time_roofline_us, roofline_fraction,
+                       throttled))
 
 /// One problem, under every layout it was run with.
 struct ErosionCell {
@@ -66,8 +77,13 @@ BOOST_DESCRIBE_STRUCT(ErosionCell, (),
                       (sweep, model, kernel, kv_dtype, lengths, l2, batch, query_tokens, context,
                        ranks, device, backend, lines))
 
-/// What head splits did, cell by cell, in the order of the rows; JSON by to_json.
-std::vector<ErosionCell> erosion(std::span<const Row> rows);
+/// What a data sheet says of a row's time; nothing for devices without one.
+using TimeOfRow = std::function<std::optional<double>(const Row&)>;
+
+/// What head splits did, cell by cell, in the order of the rows; JSON by to_json.  Rows of
+/// collectives alone have nothing that erodes and do not count.
+/// time_model_us: asked once a line; empty: no line has one.
+std::vector<ErosionCell> erosion(std::span<const Row> rows, const TimeOfRow& time_model_us = {});
 
 /// The same as aligned columns for people, ASCII only; ends with a newline.
 std::string erosion_text(std::span<const ErosionCell> cells);

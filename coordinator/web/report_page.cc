@@ -60,7 +60,7 @@ void put(std::string& page, const std::string& old_text, const std::string& new_
 
 }  // namespace
 
-std::string report_page(const std::vector<ReportSweep>& sweeps) {
+std::string report_page(const std::vector<ReportSweep>& sweeps, const std::string& summary) {
   const std::string style =
       content_of("vendor/uPlot.min.css") + content_of("style.css") + content_of("views.css");
   const std::string library = content_of("vendor/uPlot.iife.min.js");
@@ -78,6 +78,7 @@ std::string report_page(const std::vector<ReportSweep>& sweeps) {
                            "</script>\n<script>" + *script + "</script>\n</body>";
   static const std::regex loaded(R"(<(link|script)[^\n]*/assets/[^\n]*\n)");
   std::string page = std::regex_replace(content_of("index.html"), loaded, "");
+  put(page, "<main>\n", "<main>\n" + summary);
   put(page, "</body>", tail);
   put(page, "</head>", head);
   return page;

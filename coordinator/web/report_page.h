@@ -14,9 +14,9 @@ struct ReportSweep {
   std::vector<Row> rows;
 };
 
-/// The page with everything in it: styles, scripts, plots and these sweeps, in one HTML text that
-/// works from file:// and loads nothing.  Its policy lets only the scripts of this build run, so
-/// whatever a row holds stays text.
-std::string report_page(const std::vector<ReportSweep>& sweeps);
+/// The page with everything in it: summary (an HTML section, shown first), styles, scripts, plots
+/// and these sweeps, in one HTML text that works from file:// and loads nothing.  Its policy lets
+/// only the scripts of this build run, so whatever a row holds stays text.
+std::string report_page(const std::vector<ReportSweep>& sweeps, const std::string& summary = "");
 
 }  // namespace headsplit::coordinator

@@ -44,12 +44,18 @@ TEST(Erosion, ComparesEveryLayoutWithOneRankAlone) {
             R"("status":"ok","reason":"","repeats_ok":1,"repeats":1,"resumed":false,)"
             R"("time_us":1E3,"time_p10_us":9E2,"time_p90_us":1.2E3,"speedup":1E0,)"
             R"("efficiency":1E0,"intensity_flop_per_byte":5E1,"intensity_source":"model",)"
-            R"("reuse_retained":1E0,"kv_duplication":1,"gbps":2E1,"gflops":1E3},)"
+            R"("reuse_retained":1E0,"kv_duplication":1,"gbps":2E1,"gflops":1E3,)"
+            R"("limiter":"unknown","intensity_model_flop_per_byte":5E1,"dram_bytes":null,)"
+            R"("hbm_bytes_model":2E7,"time_model_us":null,"time_roofline_us":null,)"
+            R"("roofline_fraction":null,"throttled":0},)"
             R"({"layout":"tp4","tp":4,"dp":1,"cp":1,"rank_count":4,"local_heads":32,)"
             R"("status":"ok","reason":"","repeats_ok":1,"repeats":1,"resumed":false,)"
             R"("time_us":5E2,"time_p10_us":4.5E2,"time_p90_us":6E2,"speedup":2E0,)"
             R"("efficiency":5E-1,"intensity_flop_per_byte":1.25E1,"intensity_source":"model",)"
-            R"("reuse_retained":2.5E-1,"kv_duplication":4,"gbps":4E1,"gflops":5E2}])");
+            R"("reuse_retained":2.5E-1,"kv_duplication":4,"gbps":4E1,"gflops":5E2,)"
+            R"("limiter":"unknown","intensity_model_flop_per_byte":1.25E1,"dram_bytes":null,)"
+            R"("hbm_bytes_model":2E7,"time_model_us":null,"time_roofline_us":null,)"
+            R"("roofline_fraction":null,"throttled":0}])");
 }
 
 TEST(Erosion, TakesTheMedianOfRepeatsAndTheQuantilesOfTheirSamples) {

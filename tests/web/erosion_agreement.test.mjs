@@ -29,7 +29,7 @@ before(() => {
   folder = makeFolder();
   const file = folder.file("rows.db");
   makeDatabase(file, { count: kRows, change: withoutSomeCounters });
-  cells = JSON.parse(run("headsplit", ["report", "--db", file, "--format", "json"]));
+  ({ cells } = JSON.parse(run("headsplit", ["report", "--db", file, "--format", "json"])));
 });
 
 after(() => folder?.remove());

@@ -28,7 +28,7 @@ std::string line_html(const std::vector<std::string>& cells, const char* tag) {
 }
 
 std::string table_html(const ReportTable& table) {
-  std::string text = str("<details", table.lines.size() <= 40 ? " open" : "", "><summary>",
+  std::string text = str("<details", table.lines.size() <= 16 ? " open" : "", "><summary>",
                          escaped(table.title), " (", table.lines.size(), ")</summary>\n");
   if (!table.note.empty()) text += "<p>" + escaped(table.note) + "</p>\n";
   text +=

@@ -144,7 +144,11 @@ Result<Plan> StoreTables::stored_plan(const std::string& id, bool ids_only) {
   TRY(find.next());
   // What only gangs need is read from the sweep itself: plans of old files have none of it.
   const json::value content = TRY(parse_json(plan.content));
-  const json::object& sweep_object = content.as_object();
+  if (!content.is_object()) {
+    return fail(ErrorKind::io, "sweep ", id, ": its content is no JSON object: the database was ",
+                "changed by hand");
+  }
+  const json::object& sweep_object = content.get_object();
   if (const json::value* gang = sweep_object.if_contains("gang")) {
     plan.gang = TRY(from_json<GangOptions>(*gang, "gang"));
   }

@@ -1,7 +1,10 @@
 #include "coordinator/yaml_value.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <charconv>
 #include <set>
+#include <sstream>
 
 #include "core/nearest.h"
 
@@ -14,6 +17,55 @@ constexpr std::size_t kShownMax = 40;
 std::string place(const std::string& filename, const YAML::Mark& mark) {
   if (mark.is_null()) return filename;
   return str(filename, ":", mark.line + 1, ":", mark.column + 1);
+}
+
+/// Hears where the first value of a document is, and nothing else.
+class FirstValue : public YAML::EventHandler {
+ public:
+  std::optional<YAML::Mark> mark;
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    note(at);
+  }
+  void OnSequenceStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    note(at);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    note(at);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void note(const YAML::Mark& at) {
+    if (!mark) mark = at;
+  }
+};
+
+/// Where it begins, if there is one.  Not YAML::LoadAll: of a text that begins with a comma that
+/// makes documents until there is no memory left.
+std::optional<YAML::Mark> second_document(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  FirstValue first;
+  FirstValue second;
+  if (!parser.HandleNextDocument(first) || !parser.HandleNextDocument(second)) return std::nullopt;
+  return second.mark;
+}
+
+/// Whatever keys and values hold, an error is one line.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return text;
 }
 
 /// The whole of a text as a number; none when any character is left over.
@@ -41,33 +93,30 @@ Result<YamlValue> YamlValue::document(const std::string& text, const std::string
                 kTextBytesMax, " are read");
   }
   try {
-    std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty() || documents[0].IsNull()) {
-      return fail(ErrorKind::config, filename, ":1:1: is empty");
-    }
-    if (documents.size() > 1) {
-      return fail(ErrorKind::config, place(filename, documents[1].Mark()),
+    const YAML::Node document = YAML::Load(text);
+    if (document.IsNull()) return fail(ErrorKind::config, filename, ":1:1: is empty");
+    if (const auto second = second_document(text)) {
+      return fail(ErrorKind::config, place(filename, *second),
                   ": a second document; a file holds one");
     }
-    return YamlValue(documents[0], "", std::make_shared<const std::string>(filename));
+    return YamlValue(document, "", std::make_shared<const std::string>(filename));
   } catch (const YAML::Exception& problem) {
-    return fail(ErrorKind::config, place(filename, problem.mark), ": not YAML: ", problem.msg);
+    return fail(ErrorKind::config, place(filename, problem.mark),
+                ": not YAML: ", one_line(problem.msg));
   }
 }
 
 Error YamlValue::error(const std::string& what) const {
   const std::string where = place(*filename_, node_.Mark());
-  return fail(ErrorKind::config, where, ": ", field_.empty() ? "" : field_ + ": ", what);
+  return fail(ErrorKind::config, where, ": ",
+              one_line(field_.empty() ? what : field_ + ": " + what));
 }
 
 std::string YamlValue::shown() const {
   if (node_.IsNull()) return "nothing";
   if (node_.IsMap()) return "a map";
   if (node_.IsSequence()) return "a list";
-  std::string text = node_.Scalar().substr(0, kShownMax);
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
+  const std::string text = one_line(node_.Scalar().substr(0, kShownMax));
   return "'" + text + (node_.Scalar().size() > kShownMax ? "...'" : "'");
 }
 

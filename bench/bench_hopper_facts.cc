@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -135,31 +136,10 @@ class Facts {
 
   /// Between two events of a graph, as the harness times short launches.
   Result<void> launches() {
-    const auto each = [&](const char* fact, const auto& launch) -> Result<void> {
-      const CudaGraph graph = TRY(CudaGraph::capture(stream.get(), [&]() -> Result<void> {
-        CUDA_TRY(evict());
-        CUDA_TRY(cudaEventRecordWithFlags(start.get(), stream.get(), cudaEventRecordExternal));
-        CUDA_TRY(launch());
-        CUDA_TRY(cudaEventRecordWithFlags(end.get(), stream.get(), cudaEventRecordExternal));
-        return {};
-      }));
-      std::vector<double> samples_us;
-      for (int i = 0; i < 4 * kRepeats; ++i) {
-        TRY(graph.launch(stream.get()));
-        TRY(stream.synchronize());
-        samples_us.push_back(TRY(end.since_us(start)));
-      }
-      print(fact, quantile(samples_us, 0.5), "us");
-      return {};
-    };
-    const auto of = [&](Launches which) {
-      return [this, which] { return launch_nothing(which, ctas, stream.get()); };
-    };
-    TRY(each("two events of a graph, nothing between them", [] { return cudaSuccess; }));
-    TRY(each("an empty split kernel between them", of(Launches::one)));
-    TRY(each("and an empty combine kernel behind it", of(Launches::two)));
-    TRY(each("the same with programmatic dependent launch", of(Launches::two_overlapped)));
-    return {};
+    TRY(launched("two events of a graph, nothing between them", {}));
+    TRY(launched("an empty split kernel between them", Launches::one));
+    TRY(launched("and an empty combine kernel behind it", Launches::two));
+    return launched("the same with programmatic dependent launch", Launches::two_overlapped);
   }
 
  private:
@@ -167,6 +147,28 @@ class Facts {
 
   cudaError_t evict() const {
     return agent::enqueue_read(evicted.data(), evicted.bytes(), ctas, stream.get());
+  }
+
+  /// One sample of a graph.
+  Result<void> enqueue(std::optional<Launches> which) const {
+    CUDA_TRY(evict());
+    CUDA_TRY(cudaEventRecordWithFlags(start.get(), stream.get(), cudaEventRecordExternal));
+    if (which) CUDA_TRY(launch_nothing(*which, ctas, stream.get()));
+    CUDA_TRY(cudaEventRecordWithFlags(end.get(), stream.get(), cudaEventRecordExternal));
+    return {};
+  }
+
+  Result<void> launched(const char* fact, std::optional<Launches> which) {
+    const auto sample = [&] { return enqueue(which); };
+    const CudaGraph graph = TRY(CudaGraph::capture(stream.get(), sample));
+    std::vector<double> samples_us;
+    for (int i = 0; i < 4 * kRepeats; ++i) {
+      TRY(graph.launch(stream.get()));
+      TRY(stream.synchronize());
+      samples_us.push_back(TRY(end.since_us(start)));
+    }
+    print(fact, quantile(samples_us, 0.5), "us");
+    return {};
   }
 
   template <class Launch>

@@ -136,6 +136,40 @@ __device__ __forceinline__ bool mbarrier_try_wait(std::uint32_t barrier, std::ui
   return done != 0;
 }
 
+/// Arrives at the barrier, whose phase also waits for so many bytes of the copy engine.
+/// "mbarrier: mbarrier.arrive"; sm_90.
+__device__ __forceinline__ void mbarrier_arrive_expect(std::uint32_t barrier, std::uint32_t bytes) {
+  asm volatile(
+      "{\n.reg .b64 state;\nmbarrier.arrive.expect_tx.shared.b64 state, [%0], %1;\n}" ::"r"(
+          barrier),
+      "r"(bytes)
+      : "memory");
+}
+
+/// A box of a tensor of four dimensions into shared memory, swizzled as the tensor map says; what
+/// lies outside the tensor is 0.  Its bytes count at the barrier.
+/// "Data movement: cp.async.bulk.tensor"; sm_90.
+__device__ __forceinline__ void copy_box(std::uint32_t shared, const void* tensor_map,
+                                         const int (&at)[4], std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+      "[%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared),
+      "l"(tensor_map), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(barrier)
+      : "memory");
+}
+
+/// Barriers that this thread has initialised are known to the copy engine.
+/// "Parallel synchronization instructions: fence"; sm_90.
+__device__ __forceinline__ void fence_barrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/// What the copy engine reads of a tensor map, ahead of its first use.
+/// "Data movement: prefetch"; sm_90.
+__device__ __forceinline__ void prefetch_tensor_map(const void* tensor_map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(tensor_map) : "memory");
+}
+
 /// Waits until `threads` threads of the block have come to the named barrier (1..15).
 /// "Parallel synchronization instructions: bar.sync"; sm_70.
 __device__ __forceinline__ void barrier_sync(int name, int threads) {

@@ -103,6 +103,75 @@ __device__ __forceinline__ void m64n256k16(float (&d)[128], std::uint64_t a, std
       : "l"(a), "l"(b), "r"(int(add)));
 }
 
+/// How the second operand of a product lies: rows along the contraction, or across it.
+struct KMajor {};
+struct NMajor {};
+
+/// d[64, 64] = (add ? d : 0) + a[64, 16] x b[64, 16]^T; both k-major, in shared memory.  Of an
+/// array for more columns it is the first half.
+__device__ __forceinline__ void m64n64k16(float (&d)[32], std::uint64_t a, std::uint64_t b,
+                                          bool add, KMajor) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, add, 1, 1, 0, 0;\n}"
+      : HEADSPLIT_F16(d, 0), HEADSPLIT_F16(d, 16)
+      : "l"(a), "l"(b), "r"(int(add)));
+}
+
+/// The same for 128 columns.
+__device__ __forceinline__ void m64n128k16(float (&d)[64], std::uint64_t a, std::uint64_t b,
+                                           bool add, KMajor) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "%64, %65, add, 1, 1, 0, 0;\n}"
+      : HEADSPLIT_F64(d, 0)
+      : "l"(a), "l"(b), "r"(int(add)));
+}
+
+/// d[64, 128] = (add ? d : 0) + a[64, 16] x b[16, 128]; a in registers as mma_m16n8k16 has it, 16
+/// rows a warp; b n-major, in shared memory.
+__device__ __forceinline__ void m64n128k16(float (&d)[64], const std::uint32_t (&a)[4],
+                                           std::uint64_t b, bool add, NMajor) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "{%64, %65, %66, %67}, %68, add, 1, 1, 1;\n}"
+      : HEADSPLIT_F64(d, 0)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
+}
+
+/// The same for 256 columns.
+__device__ __forceinline__ void m64n256k16(float (&d)[128], const std::uint32_t (&a)[4],
+                                           std::uint64_t b, bool add, NMajor) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %133, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "
+      "%127}, "
+      "{%128, %129, %130, %131}, %132, add, 1, 1, 1;\n}"
+      : HEADSPLIT_F64(d, 0), HEADSPLIT_F64(d, 64)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
+}
+
 #undef HEADSPLIT_F64
 #undef HEADSPLIT_F16
 #undef HEADSPLIT_F4

@@ -18,7 +18,7 @@ constexpr double kLog2e = 1.4426950408889634;
 constexpr int kManyPartials = 8;
 constexpr int kPageTokensMin = 16;
 constexpr int kPageTokensMax = 128;
-constexpr int kQueryTokensMax = 16;
+constexpr int kQueryTokensMax = 256;
 
 /// A kernel's host function as the C interface of the runtime takes it.
 template <class Arguments>

@@ -105,6 +105,16 @@ TEST(MlaDenseCuda, RunsEveryWidthThatItNames) {
   }
 }
 
+TEST(MlaDenseCuda, TakesManyQueryTokens) {
+  for (const int query_tokens : {17, 100, 256}) {
+    for (const int heads : {8, 20, 128}) {
+      const auto shape = shape_of(heads, query_tokens, 600, Lengths::ragged);
+      EXPECT_EQ(run(make_problem(shape, 41)), "") << query_tokens << " tokens, " << heads;
+      EXPECT_EQ(run(make_problem(shape, 41), 2), "") << query_tokens << " tokens, 2 splits";
+    }
+  }
+}
+
 TEST(MlaDenseCuda, QueryTokensAttendToWhatTheProblemSaysWhereTheContextIsSharedOut) {
   for (const int heads : {8, 20, 128}) {
     auto problem = make_problem(shape_of(heads, 4, 700, Lengths::ragged), 37);

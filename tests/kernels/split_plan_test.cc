@@ -93,6 +93,14 @@ TEST(SplitPlan, CoversEveryRowAndTokenOnceForAnyShapeAndSplit) {
   }
 }
 
+TEST(SplitPlan, CoversManyQueryTokens) {
+  const Problem problem = problem_of(128, 256, {1000, 300, 65536});
+  const SplitPlan plan = plan_splits(problem, {.rows_max = 64, .tile_tokens = 32, .ctas = 132});
+  EXPECT_EQ(fault(plan, problem), "");
+  EXPECT_EQ(plan.row_tiles, 512);
+  EXPECT_LE(plan.slot_count, 4 * 132);  // whole contexts but for the ends of the CTAs' shares
+}
+
 TEST(SplitPlan, CutsOneLongRequestOverMostCtas) {
   const Problem problem = problem_of(16, 1, {65536});
   const SplitPlan plan = plan_splits(problem, {.rows_max = 16, .ctas = 132});
@@ -259,9 +267,10 @@ TEST(MlaDenseCudaSupports, RefusesWithTheReason) {
     return supported ? "" : supported.error().message;
   };
   EXPECT_EQ(reason({}), "");
-  EXPECT_EQ(reason({.local_heads = 128, .query_tokens = 16}), "");
+  EXPECT_EQ(reason({.local_heads = 128, .query_tokens = 256}), "");
   EXPECT_EQ(reason({.local_heads = 129}), "mla_dense takes 1 to 128 local heads, not 129");
-  EXPECT_EQ(reason({.query_tokens = 17}), "mla_dense on CUDA takes 1 to 16 query tokens, not 17");
+  EXPECT_EQ(reason({.query_tokens = 257}),
+            "mla_dense on CUDA takes 1 to 256 query tokens, not 257");
   EXPECT_EQ(reason({.kv_dtype = KvDtype::fp8}),
             "mla_dense on CUDA reads bf16 caches only, not fp8");
   EXPECT_EQ(reason({.d_latent = 384, .d_rope = 64}),

@@ -33,6 +33,7 @@ constexpr int kRepeats = 5;
 constexpr int kPagesACta = 400;  ///< 3.9 GB on 132 CTAs
 constexpr int kProducts = 40'000;
 constexpr int kHandOvers = 10'000;
+constexpr int kSwappedTiles = 2'000;
 constexpr int kTiles = 20'000;          ///< of a launch: some 15 ms
 constexpr double kSustainedUs = 1.5e6;  ///< until the power cap has been reached
 constexpr std::int64_t kEvicted = 128ll << 20;
@@ -103,6 +104,19 @@ class Facts {
     }
     print("tiles of 64 rows, products only: after 1.5 s", tflops(us), "TFLOP/s");
     return {};
+  }
+
+  /// Products of few packed rows, in cycles a tile of 64 tokens: HBM brings one in about 4,000.
+  Result<void> swapped_tiles() {
+    const auto each = [&](const char* fact, FewRows rows, int groups) -> Result<void> {
+      CUDA_TRY(time_swapped_tiles(rows, groups, kSwappedTiles, cycles.data(), stream.get()));
+      print(fact, double(TRY(read_cycles(1)).front()) / (kSwappedTiles * groups), "cycles");
+      return {};
+    };
+    TRY(each("a tile of 64 tokens, operands swapped, 16 rows, one warpgroup", FewRows::rows_16, 1));
+    TRY(each("the same by two warpgroups, each its own tiles", FewRows::rows_16, 2));
+    TRY(each("a tile of 64 tokens, operands swapped, 32 rows, one warpgroup", FewRows::rows_32, 1));
+    return each("the same by two warpgroups, each its own tiles", FewRows::rows_32, 2);
   }
 
   Result<void> hand_overs() {
@@ -199,6 +213,7 @@ Result<void> measure() {
   TRY(facts.launches());
   TRY(facts.cold_code());
   TRY(facts.hand_overs());
+  TRY(facts.swapped_tiles());
   TRY(facts.reading());
   return facts.products();
 }

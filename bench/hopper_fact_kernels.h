@@ -33,6 +33,13 @@ cudaError_t time_products(Product product, int count, std::uint64_t* cycles, cud
 cudaError_t multiply_tiles(int tiles, int ctas, float* sink, cudaStream_t stream);
 constexpr double kTileFlops = 2.0 * 64 * 32 * (576 + 512);
 
+/// cycles: [1] of `count` tiles of 64 tokens for few packed rows with the operands swapped, by each
+/// of `groups` warpgroups: tokens, then latent dimensions, are the 64 rows of a product, and the
+/// packed rows its columns, so that none are padded.  Products only.
+enum class FewRows { rows_16, rows_32 };
+cudaError_t time_swapped_tiles(FewRows rows, int groups, int count, std::uint64_t* cycles,
+                               cudaStream_t stream);
+
 /// cycles: [1] of `count` hand-overs from one warp to another.
 enum class HandOver { mbarrier, named_barrier };
 cudaError_t time_hand_overs(HandOver by, int count, std::uint64_t* cycles, cudaStream_t stream);

@@ -10,7 +10,7 @@
 #include "core/point.h"
 #include "core/result.h"
 #include "kernels/kernel.h"
-#include "kernels/mla_dense/reference.h"
+#include "kernels/reference.h"
 
 namespace headsplit::agent {
 
@@ -94,7 +94,7 @@ class Device {
   /// The fp64 reference of some output rows: on the CPU, unless the device has something faster.
   virtual Result<std::vector<kernels::ReferenceRow>> reference_rows(
       const kernels::Problem& problem, std::span<const std::int64_t> rows) {
-    return kernels::mla_dense_reference_rows(problem, rows);
+    return kernels::reference_rows(problem, rows);
   }
   /// Waits until nothing goes on in the background any more that would disturb times.
   virtual void settle() {}

@@ -93,6 +93,7 @@ class CudaDevice final : public Device {
 
   Result<std::vector<kernels::ReferenceRow>> reference_rows(
       const kernels::Problem& problem, std::span<const std::int64_t> rows) override {
+    if (problem.shape.family != Family::mla_dense) return kernels::reference_rows(problem, rows);
     return kernels::mla_dense_reference_rows_cuda(problem, rows, timer_.stream(), &pool_);
   }
 

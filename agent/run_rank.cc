@@ -84,6 +84,9 @@ Result<double> verify_together(Device& device, const Problem& whole, const Probl
 Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ceilings,
                            const Lease& lease, const AwaitGo& await_go, Row& row) {
   const auto start = Clock::now();
+  if (lease.problem.family != Family::mla_dense) {
+    return fail(ErrorKind::config, lease.point.kernel, " runs with ranks: emulated only");
+  }
   const Problem whole = whole_problem(lease);
   const Problem shard =
       tp::rank_shard(whole, lease.point.layout, lease.gang.rank, lease.gang.pages);

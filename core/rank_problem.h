@@ -7,6 +7,12 @@
 
 namespace headsplit {
 
+/// What a kernel computes: which inputs it has, and which reference judges it.
+/// mla_dense: attention over the shared latent (absorbed).  per_head: over K and V of each KV head.
+/// kv_expand: latents to K and V of each head.
+enum class Family { mla_dense, per_head, kv_expand };
+BOOST_DESCRIBE_ENUM(Family, mla_dense, per_head, kv_expand)
+
 /// What one rank executes of a point under its layout: the attention core of one layer.
 /// All sizes are this rank's own (batch / dp, heads / tp, context / cp, rounded up for rank 0).
 struct RankProblem {
@@ -21,13 +27,21 @@ struct RankProblem {
   int d_v = 128;       ///< per-head value width after W_UV
   KvDtype kv_dtype = KvDtype::bf16;
   Lengths lengths = Lengths::equal;
+  Family family = Family::mla_dense;
 
   /// Score width of the absorbed form: the latent and the RoPE key side by side.
   int d_qk() const { return d_latent + d_rope; }
+  /// Values of one query row; of kv_expand, which has no query, of a row of the latent cache.
+  int query_width() const { return family == Family::per_head ? d_nope + d_rope : d_qk(); }
+  /// Values of one output row; of kv_expand the key and the value of a token's head side by side.
+  int output_width() const {
+    if (family == Family::mla_dense) return d_latent;
+    return family == Family::per_head ? d_v : d_nope + d_rope + d_v;
+  }
   bool operator==(const RankProblem&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RankProblem, (),
                       (local_heads, kv_heads, batch, query_tokens, context, d_latent, d_rope,
-                       d_nope, d_v, kv_dtype, lengths))
+                       d_nope, d_v, kv_dtype, lengths, family))
 
 }  // namespace headsplit

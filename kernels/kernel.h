@@ -35,13 +35,13 @@ enum class Part { all, split, combine };
 
 /// One output row: (request, query token, head) in row-major order.
 struct OutputRow {
-  std::vector<float> values;  ///< [d_latent]
-  float lse = 0;              ///< natural logarithm of the sum of exponentials
+  std::vector<float> values;  ///< [shape.output_width()]
+  float lse = 0;              ///< natural logarithm of the sum of exponentials; kv_expand: 0
 };
 
 /// What a launch writes, where the kernel's device has it.
 struct OutputView {
-  const float* values = nullptr;               ///< [rows, d_latent] fp32; or null, and
+  const float* values = nullptr;               ///< [rows, output_width] fp32; or null, and
   const std::uint16_t* values_bf16 = nullptr;  ///< the same in bf16
   const float* lse = nullptr;                  ///< [rows], natural logarithm
 };
@@ -83,6 +83,9 @@ struct KernelEntry {
   std::function<Result<void>(const RankProblem& shape)> supports;
   std::function<Result<std::unique_ptr<BoundKernel>>(const Problem&, const BindOptions&)> bind;
 };
+
+/// What `supports` asks first.  Fails: config, when the problem is of another family.
+Result<void> check_family(const std::string& kernel, Family wanted, const RankProblem& shape);
 
 /// All kernels of this build.
 std::span<const KernelEntry> registry();

@@ -63,6 +63,7 @@ Result<KernelEntry> load_plugin(const fs::path& file) {
       .backend = kernel.backend == HEADSPLIT_CUDA ? Backend::cuda : Backend::cpu,
       .summary = kernel.summary,
       .supports = [kernel](const RankProblem& shape) -> Result<void> {
+        TRY(check_family(kernel.name, Family::mla_dense, shape));
         const headsplit_shape asked = plugin_shape(shape, Problem{}.page_tokens);
         return call_plugin(ErrorKind::config, kernel.name, [&](char* why, std::size_t bytes) {
           return kernel.supports(&asked, why, bytes);

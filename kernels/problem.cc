@@ -11,16 +11,9 @@
 namespace headsplit::kernels {
 namespace {
 
-/// Context splits whose fp32 partials a launch may hold beyond one a request: kernels cut the
-/// whole batch into about as many parts as they have workers.
-constexpr int kSplitPartials = 256;
-
 std::int64_t pages_of(std::int64_t tokens, int page_tokens) {
   return (tokens + page_tokens - 1) / page_tokens;
 }
-
-/// Pages that belong to nobody, so that a kernel that strays finds NaN.
-std::int64_t spare_pages(std::int64_t used_pages) { return 1 + used_pages / 64; }
 
 std::vector<std::int32_t> draw_lengths(const RankProblem& shape, std::uint64_t seed) {
   const auto context = static_cast<std::int32_t>(shape.context);
@@ -65,6 +58,29 @@ std::int64_t Problem::length_sum() const {
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
 }
 
+std::int64_t Problem::rows() const {
+  const std::int64_t heads = shape.local_heads;
+  if (shape.family == Family::kv_expand) return length_sum() * heads;
+  return heads * shape.batch * shape.query_tokens;
+}
+
+int Problem::request_of(std::int64_t row) const {
+  const std::int64_t token = row / shape.local_heads;  // of all requests
+  if (shape.family != Family::kv_expand) return static_cast<int>(token / shape.query_tokens);
+  std::int64_t before = 0;
+  int request = 0;
+  while (token >= before + lengths[static_cast<std::size_t>(request)]) {
+    before += lengths[static_cast<std::size_t>(request++)];
+  }
+  return request;
+}
+
+int Problem::source_kv_head(int kv_head) const {
+  if (source.heads == 0) return kv_head;
+  const int group = shape.local_heads / shape.kv_heads;
+  return (source.first_head + kv_head * group) / (source.heads / source.kv_heads);
+}
+
 std::int64_t Problem::source_row(std::int64_t row) const {
   if (source.heads == 0) return row;
   const std::int64_t head = row % shape.local_heads;
@@ -104,35 +120,6 @@ Problem make_problem(const RankProblem& shape, std::vector<std::int32_t> lengths
       static_cast<int>(std::max<std::int64_t>(1, pages_of(shape.context, page_tokens)));
   lay_out_pages(problem);
   return problem;
-}
-
-Work work(const Problem& problem) {
-  const RankProblem& shape = problem.shape;
-  const double tokens = static_cast<double>(problem.length_sum());
-  const double width = shape.d_qk() + shape.d_latent;
-  return Work{
-      .flops = 2.0 * shape.query_tokens * shape.local_heads * tokens * width,
-      .kv_bytes = tokens * static_cast<double>(cache_row_bytes(shape)),
-      .qo_bytes = static_cast<double>(problem.rows()) * width * 2,
-  };
-}
-
-std::int64_t cache_row_bytes(const RankProblem& shape) {
-  if (shape.kv_dtype == KvDtype::bf16) return std::int64_t{2} * shape.d_qk();
-  const int scales = (shape.d_latent + 127) / 128;
-  return std::int64_t{1} * shape.d_latent + 4 * scales + 2 * shape.d_rope;
-}
-
-double memory_bytes(const RankProblem& shape) {
-  constexpr int kPageTokens = 64;
-  const std::int64_t used = shape.batch * pages_of(shape.context, kPageTokens);
-  const double cache = static_cast<double>(used + spare_pages(used)) * kPageTokens *
-                       static_cast<double>(cache_row_bytes(shape));
-  const double rows_a_request = double(shape.query_tokens) * shape.local_heads;
-  const double rows = rows_a_request * shape.batch;
-  const double output_row = 4.0 * (shape.d_latent + 1);
-  return cache + rows * (2.0 * shape.d_qk() + output_row) +
-         rows_a_request * (shape.batch + kSplitPartials) * output_row;
 }
 
 }  // namespace headsplit::kernels

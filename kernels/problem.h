@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/rank_memory.h"
 #include "core/rank_problem.h"
 
 namespace headsplit::kernels {
@@ -14,17 +15,25 @@ constexpr std::int32_t kUnusedPage = -1;
 /// layout compute parts of one attention.  By default the problem is whole itself.
 struct ProblemSource {
   int heads = 0;                    ///< of the whole problem; 0 = this problem is whole
+  int kv_heads = 1;                 ///< of the whole problem: what its K and V are laid out by
   int first_head = 0;               ///< this problem's first, in the whole
   int first_request = 0;            ///< likewise
   std::vector<std::int32_t> pages;  ///< [page_count], the page of the whole that each is
 };
 
-/// A rank problem made concrete: KV lengths drawn and the paged cache laid out.
-/// Query q [batch, query_tokens, local_heads, d_qk]; cache [page_count, page_tokens, d_qk];
-/// output [batch, query_tokens, local_heads, d_latent], bf16 on CUDA and fp32 on the CPU; LSE
-/// [batch, query_tokens, local_heads] fp32, natural logarithm.  Query token t of a request with KV
-/// length n attends to the first n - (query_tokens - 1 - t) tokens (design.md section 8); a row
-/// that attends to nothing has output 0 and LSE -infinity.
+/// A rank problem made concrete: KV lengths drawn and the paged cache laid out.  H = local_heads,
+/// G = kv_heads, T = query_tokens; all inputs bf16 (mla_dense's cache may be FP8).
+///   mla_dense  query [batch, T, H, d_qk]; cache [page_count, page_tokens, d_qk];
+///              output [batch, T, H, d_latent]
+///   per_head   query [batch, T, H, d_k]; K [page_count, G, page_tokens, d_k]; V [page_count, G,
+///              page_tokens, d_v]; output [batch, T, H, d_v]; d_k = d_nope + d_rope; query head h
+///              reads KV head h / (H / G)
+///   kv_expand  latent cache as mla_dense's, W_UK [H, d_nope, d_latent], W_UV [H, d_v, d_latent];
+///              output K and V as per_head's with G = H; its output rows are [tokens of all
+///              requests in order, H, d_k + d_v], LSE 0
+/// Attention writes bf16 on CUDA and fp32 on the CPU; LSE [batch, T, H] fp32, natural logarithm.
+/// Query token t of a request with KV length n attends to the first n - (T - 1 - t) tokens
+/// (design.md section 8); a row that attends to nothing has output 0 and LSE -infinity.
 struct Problem {
   RankProblem shape;
   int page_tokens = 64;
@@ -40,13 +49,12 @@ struct Problem {
   /// out and the rule above holds for the whole only.  Empty: the rule holds.
   std::vector<std::int32_t> ends;
 
-  std::int64_t rows() const {
-    return std::int64_t{1} * shape.batch * shape.query_tokens * shape.local_heads;
-  }
+  /// Output rows; of kv_expand, the sum of lengths x H.
+  std::int64_t rows() const;
   /// The request that an output row belongs to.
-  int request_of(std::int64_t row) const {
-    return static_cast<int>(row / (std::int64_t{1} * shape.query_tokens * shape.local_heads));
-  }
+  int request_of(std::int64_t row) const;
+  /// The KV head of the whole problem that a KV head of ours is.
+  int source_kv_head(int kv_head) const;
   /// The row of the whole problem's query that a row of ours is.
   std::int64_t source_row(std::int64_t row) const;
   /// The page of the whole problem's cache that a page of ours is.
@@ -65,22 +73,19 @@ Problem make_problem(const RankProblem& shape, std::uint64_t seed, int page_toke
 Problem make_problem(const RankProblem& shape, std::vector<std::int32_t> lengths,
                      std::uint64_t seed, int page_tokens = 64);
 
-/// Useful work of the attention core, by formula (design.md section 8): FLOPs and bytes count the
-/// full KV length for each query token; every cached token is read once.
+/// Useful work by formula (design.md section 8): FLOPs and bytes count the full KV length for each
+/// query token, and of a per_head prefill (T = context > 1) what each token attends to; every
+/// cached token is read once.
 struct Work {
-  double flops = 0;     ///< 2 x T x H x sum(L) x (d_qk + d_latent)
-  double kv_bytes = 0;  ///< sum(L) x bytes of a cache row
-  double qo_bytes = 0;  ///< B x T x H x (d_qk + d_latent) x 2
+  double flops = 0;     ///< attention: 2 x T x H x sum(L) x (query width + output width)
+  double kv_bytes = 0;  ///< sum(L) x bytes of a cache row; of kv_expand those written, too
+  double qo_bytes = 0;  ///< B x T x H x (query width + output width) x 2; kv_expand: 0
 
   double hbm_bytes() const { return kv_bytes + qo_bytes; }
 };
 Work work(const Problem& problem);
 
-/// Bytes of one cached token: 2 x d_qk for bf16; d_latent + 4 x d_latent / 128 + 2 x d_rope for FP8
-/// (656 for DeepSeek-V3).
-std::int64_t cache_row_bytes(const RankProblem& shape);
-
-/// Memory a launch needs: cache pages, query, output, LSE and the fp32 partials of splits.
-double memory_bytes(const RankProblem& shape);
+using headsplit::cache_row_bytes;
+using headsplit::memory_bytes;
 
 }  // namespace headsplit::kernels

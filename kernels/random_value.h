@@ -11,7 +11,16 @@
 namespace headsplit::kernels {
 
 /// Which tensor a random value belongs to; part of the key.
-enum class Tensor : std::uint64_t { query = 1, cache = 2, length = 3, page = 4, scale = 5 };
+enum class Tensor : std::uint64_t {
+  query = 1,
+  cache = 2,
+  length = 3,
+  page = 4,
+  scale = 5,
+  key = 6,
+  value = 7,
+  weight = 8
+};
 
 /// 64 random bits for (seed, tensor, index): counter-based, so any element can be made anywhere,
 /// on host or device, without the others.  Source: the finaliser of SplitMix64 (Steele et al.,

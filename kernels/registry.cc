@@ -27,6 +27,12 @@ std::vector<KernelEntry> all_entries() {
 
 }  // namespace
 
+Result<void> check_family(const std::string& kernel, Family wanted, const RankProblem& shape) {
+  if (shape.family == wanted) return {};
+  return fail(ErrorKind::config, kernel, " takes problems of the family ", enum_name(wanted),
+              ", not ", enum_name(shape.family));
+}
+
 std::span<const KernelEntry> registry() {
   static const std::vector<KernelEntry> entries = all_entries();
   return entries;

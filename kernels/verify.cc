@@ -70,7 +70,10 @@ std::vector<std::int64_t> spread(std::int64_t total, std::int64_t count, std::ui
 /// The rows to check, ascending: some of each of some requests, the very first and last included.
 std::vector<std::int64_t> sampled_rows(const Problem& problem, std::int64_t rows_max) {
   const std::int64_t rows = problem.rows();
+  if (rows == 0) return {};
   if (rows_max <= 0 || rows <= rows_max) return spread(rows, rows, problem.seed, 0);
+  // Requests of kv_expand have no equal shares of the rows, and its rows share no keys.
+  if (problem.shape.family == Family::kv_expand) return spread(rows, rows_max, problem.seed, 0);
   const std::int64_t of_request = rows / problem.shape.batch;
   const std::int64_t wanted =
       std::max(std::min<std::int64_t>(rows_max, 2), rows_max / kRowsOfRequest);
@@ -89,7 +92,7 @@ std::vector<std::int64_t> sampled_rows(const Problem& problem, std::int64_t rows
 /// Whether the kernel gave as many rows, and as wide ones, as it was asked for.
 Result<void> check_shapes(const Problem& problem, std::span<const std::int64_t> rows,
                           std::span<const OutputRow> outputs) {
-  const auto width = static_cast<std::size_t>(problem.shape.d_latent);
+  const auto width = static_cast<std::size_t>(problem.shape.output_width());
   if (outputs.size() != rows.size()) {
     return fail(ErrorKind::mismatch, "asked for ", rows.size(), " output rows, got ",
                 outputs.size());
@@ -159,7 +162,7 @@ Result<Verification> verify(BoundKernel& kernel, const Problem& problem, const R
 }
 
 Result<Verification> verify(BoundKernel& kernel, const Problem& problem, std::int64_t rows_max) {
-  const Reference reference = TRY(make_reference(problem, rows_max, mla_dense_reference_rows));
+  const Reference reference = TRY(make_reference(problem, rows_max, reference_rows));
   return verify(kernel, problem, reference);
 }
 

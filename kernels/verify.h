@@ -1,13 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "core/result.h"
 #include "kernels/kernel.h"
-#include "kernels/mla_dense/reference.h"
 #include "kernels/problem.h"
+#include "kernels/reference.h"
 
 namespace headsplit::kernels {
 
@@ -33,11 +32,6 @@ struct Verification {
   std::int64_t rows_checked = 0;
   std::int64_t worst_row = -1;
 };
-
-/// The fp64 reference of the given output rows of a problem, in order: on the CPU
-/// (mla_dense/reference.h) or on a GPU (mla_dense/reference_cuda.h).
-using ReferenceRows = std::function<Result<std::vector<ReferenceRow>>(
-    const Problem& problem, std::span<const std::int64_t> rows)>;
 
 /// What outputs of a problem are compared with; made once, and good for every launch of every
 /// kernel on that problem.

@@ -14,6 +14,18 @@ bool needs_latent(const std::string& kernel) {
   return kernel.rfind("mla_", 0) == 0 || kernel == "kv_expand" || kernel == "dsa_indexer";
 }
 
+/// Kernels whose K and V are made from the latent, for each head.
+bool expands_latent(const std::string& kernel) {
+  return kernel == "mla_expanded" || kernel == "kv_expand";
+}
+
+Family family_of(const std::string& kernel) {
+  if (kernel == "kv_expand") return Family::kv_expand;
+  const bool per_head = kernel == "mha_decode" || kernel == "gqa_decode" ||
+                        kernel == "mqa_decode" || kernel == "mla_expanded";
+  return per_head ? Family::per_head : Family::mla_dense;
+}
+
 /// Heads of the cache on one rank: a KV head that several ranks share is on each of them.
 int local_kv_heads(int kv_heads, int tp) { return std::max(1, kv_heads / tp); }
 
@@ -97,7 +109,7 @@ double length_imbalance(const std::vector<std::int64_t>& lengths, int dp) {
 }
 
 int kernel_kv_heads(const Model& model, const std::string& kernel) {
-  if (kernel == "mha_decode") return model.heads;
+  if (kernel == "mha_decode" || expands_latent(kernel)) return model.heads;
   if (kernel == "mqa_decode" || needs_latent(kernel)) return 1;
   if (kernel != "gqa_decode") return model.kv_heads;
   if (model.attention == Attention::gqa) return model.kv_heads;
@@ -131,6 +143,7 @@ Result<RankProblem> rank_problem(const Model& model, const Point& point, int ran
   problem.d_v = model.d_v;
   problem.kv_dtype = point.kv_dtype;
   problem.lengths = point.lengths;
+  problem.family = family_of(point.kernel);
   return problem;
 }
 

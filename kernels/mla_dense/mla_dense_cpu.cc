@@ -108,6 +108,7 @@ class MlaDenseCpu final : public BoundKernel {
 }  // namespace
 
 Result<void> mla_dense_cpu_supports(const RankProblem& shape) {
+  TRY(check_family("mla_dense", Family::mla_dense, shape));
   if (shape.kv_dtype != KvDtype::bf16) {
     return fail(ErrorKind::config, "mla_dense on the CPU reads bf16 caches only, not ",
                 enum_name(shape.kv_dtype));

@@ -209,6 +209,7 @@ Result<void> check_pages(int page_tokens) {
 }  // namespace
 
 Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
+  TRY(check_family("mla_dense", Family::mla_dense, shape));
   if (shape.kv_dtype != KvDtype::bf16) {
     return fail(ErrorKind::config, "mla_dense on CUDA reads bf16 caches only, not ",
                 enum_name(shape.kv_dtype));

@@ -1,9 +1,7 @@
 #include "kernels/mla_dense/reference.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "core/check.h"
 #include "kernels/mla_dense/stored_values.h"
@@ -51,37 +49,18 @@ ReferenceRow mla_dense_reference(const Problem& problem, const ReferenceKeys& ke
                                  std::int64_t row) {
   const RankProblem& shape = problem.shape;
   const auto d_qk = size_t(shape.d_qk());
-  const auto d_latent = size_t(shape.d_latent);
   CHECK(problem.request_of(row) == keys.request);
   const int query_token =
       static_cast<int>(row / shape.local_heads % std::int64_t{shape.query_tokens});
   const auto tokens = size_t(problem.attended(keys.request, query_token));
-
-  ReferenceRow out{.values = std::vector<double>(d_latent),
-                   .lse = -std::numeric_limits<double>::infinity()};
-  if (tokens == 0) return out;
-
   std::vector<double> q(d_qk);
   for (size_t d = 0; d < d_qk; ++d) {
     q[d] = query_value(problem, row * shape.d_qk() + static_cast<std::int64_t>(d));
   }
-  std::vector<double> s(tokens);
-  for (size_t j = 0; j < tokens; ++j) {
-    const float* k = keys.values.data() + j * d_qk;
-    double dot = 0;
-    for (size_t d = 0; d < d_qk; ++d) dot += q[d] * k[d];
-    s[j] = double{problem.softmax_scale} * dot;
-  }
-  const double s_max = *std::max_element(s.begin(), s.end());
-  double sum = 0;
-  for (const double score : s) sum += std::exp(score - s_max);
-  out.lse = s_max + std::log(sum);
-  for (size_t j = 0; j < tokens; ++j) {
-    const float* k = keys.values.data() + j * d_qk;
-    const double p = std::exp(s[j] - out.lse);
-    for (size_t d = 0; d < d_latent; ++d) out.values[d] += p * k[d];
-  }
-  return out;
+  const float* const rows = keys.values.data();
+  return reference_attention(
+      q, {.keys = rows, .key_stride = d_qk, .values = rows, .value_stride = d_qk, .count = tokens},
+      double{problem.softmax_scale}, size_t(shape.d_latent));
 }
 
 ReferenceRow mla_dense_reference(const Problem& problem, std::int64_t row) {

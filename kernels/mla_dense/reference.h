@@ -7,17 +7,12 @@
 #include "core/result.h"
 #include "kernels/cpu/thread_pool.h"
 #include "kernels/problem.h"
+#include "kernels/reference.h"
 
 namespace headsplit::kernels {
 
-/// Attention of one output row in fp64, straight from the equation, on the inputs as stored
-/// (rounded to the cache's type).
-///   s_j = scale x sum_d q_d k_jd,  p = softmax(s),  out_d = sum_j p_j k_jd for d < d_latent,
-///   lse = log sum_j exp(s_j)
-struct ReferenceRow {
-  std::vector<double> values;  ///< [d_latent]
-  double lse = 0;
-};
+/// Attention of one output row in fp64 on the inputs as stored (rounded to the cache's type): keys
+/// are cache rows, values their first d_latent.
 ReferenceRow mla_dense_reference(const Problem& problem, std::int64_t row);
 
 /// The cache rows of one request in token order, made once for all of its output rows.

@@ -219,6 +219,8 @@ TEST(MlaDenseCpu, SaysWhatItDoesNotSupport) {
             "mla_dense takes 1 to 128 local heads, not 129");
   EXPECT_NE(reason(RankProblem{.context = std::int64_t{1} << 24}), "");
   EXPECT_NE(reason(RankProblem{.query_tokens = 0}), "");
+  EXPECT_EQ(reason(RankProblem{.family = Family::per_head}),
+            "mla_dense takes problems of the family mla_dense, not per_head");
 }
 
 TEST(MlaDenseCpu, RefusesRowsThatDoNotExist) {

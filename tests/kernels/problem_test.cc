@@ -104,5 +104,53 @@ TEST(Memory, CoversTheCacheAndGrowsWithTheBatch) {
   EXPECT_LT(many_bytes, 1.2 * 64 * 4096.0 * 1152);
 }
 
+RankProblem per_head(int heads, int kv_heads, int query_tokens, std::int64_t context) {
+  return RankProblem{.local_heads = heads,
+                     .kv_heads = kv_heads,
+                     .batch = 2,
+                     .query_tokens = query_tokens,
+                     .context = context,
+                     .family = Family::per_head};
+}
+
+TEST(Work, OfPerHeadKernelsCountsTheCacheOfItsKvHeads) {
+  // 2 x T x H x sum(L) x (192 + 128); 2 x G x 320 bytes a token; B x T x H x 320 x 2 bytes.
+  const Work counted = work(make_problem(per_head(28, 4, 2, 5000), {5000, 3000}, 1));
+  EXPECT_DOUBLE_EQ(counted.flops, 2.0 * 2 * 28 * 8000 * 320);
+  EXPECT_DOUBLE_EQ(counted.kv_bytes, 8000.0 * 2 * 4 * 320);
+  EXPECT_DOUBLE_EQ(counted.qo_bytes, 2.0 * 2 * 28 * 320 * 2);
+}
+
+TEST(Work, OfAPerHeadPrefillCountsWhatEachTokenAttendsTo) {
+  const Work counted = work(make_problem(per_head(3, 3, 100, 100), {100, 60}, 1));
+  const double pairs = 100 * 101 / 2 + 60 * 61 / 2;
+  EXPECT_DOUBLE_EQ(counted.flops, 2.0 * 3 * pairs * 320);
+}
+
+TEST(Work, OfAnExpansionIsTheProductsAndWhatIsReadAndWritten) {
+  RankProblem shape = per_head(16, 16, 1, 5000);
+  shape.family = Family::kv_expand;
+  const Work counted = work(make_problem(shape, {5000, 3000}, 1));
+  EXPECT_DOUBLE_EQ(counted.flops, 2.0 * 8000 * 16 * 512 * (128 + 128));
+  EXPECT_DOUBLE_EQ(counted.kv_bytes, 8000.0 * (2 * 576 + 2 * 16 * 320));
+  EXPECT_DOUBLE_EQ(counted.qo_bytes, 0);
+}
+
+TEST(Memory, OfAPrefillIsNotThatOfASplitOfEveryRow) {
+  // 16384 tokens x 128 heads: Q and the fp32 output and partials of 2 M rows, and 1.3 GB of cache.
+  RankProblem shape = per_head(128, 128, 16384, 16384);
+  shape.batch = 1;
+  EXPECT_GT(memory_bytes(shape), 16384.0 * 128 * (2 * 320 + 2 * 192 + 4 * 128));
+  EXPECT_LT(memory_bytes(shape), 6e9);
+}
+
+TEST(Memory, OfAnExpansionHoldsLatentsWeightsKeysAndValues) {
+  RankProblem shape = per_head(16, 16, 1, 4096);
+  shape.family = Family::kv_expand;
+  const double needed = 2 * 4096.0 * (2 * 576 + 2 * 16 * 320) + 2.0 * 16 * 256 * 512;
+  EXPECT_GT(memory_bytes(shape), needed);
+  EXPECT_LT(memory_bytes(shape), 1.1 * needed);
+}
+
 }  // namespace
 }  // namespace headsplit::kernels

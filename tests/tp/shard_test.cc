@@ -94,6 +94,32 @@ TEST(KernelKvHeads, AreTheBaselinesOfTheIntensityTable) {
   EXPECT_EQ(kernel_kv_heads(kQwen, "gqa_decode"), 4);
 }
 
+TEST(RankProblem, HasTheFamilyOfItsKernel) {
+  const auto problem_of = [](const Model& model, const std::string& kernel) {
+    return rank_problem(model, {.kernel = kernel, .layout = {.tp = 4}}).value();
+  };
+  EXPECT_EQ(problem_of(kV3, "mla_dense").family, Family::mla_dense);
+  EXPECT_EQ(problem_of(kV3, "plugin:naive_mla").family, Family::mla_dense);
+  for (const auto* kernel : {"mha_decode", "gqa_decode", "mqa_decode", "mla_expanded"}) {
+    EXPECT_EQ(problem_of(kV3, kernel).family, Family::per_head) << kernel;
+  }
+  EXPECT_EQ(problem_of(kV3, "kv_expand").family, Family::kv_expand);
+  EXPECT_EQ(problem_of(kV3, "mla_expanded").kv_heads, 32) << "each head has its own K and V";
+  EXPECT_EQ(problem_of(kV3, "kv_expand").kv_heads, 32);
+}
+
+TEST(RankProblem, KnowsTheWidthsOfItsQueryAndOutput) {
+  RankProblem problem{.d_latent = 512, .d_rope = 64, .d_nope = 128, .d_v = 96};
+  EXPECT_EQ(problem.query_width(), 576);
+  EXPECT_EQ(problem.output_width(), 512);
+  problem.family = Family::per_head;
+  EXPECT_EQ(problem.query_width(), 192);
+  EXPECT_EQ(problem.output_width(), 96);
+  problem.family = Family::kv_expand;
+  EXPECT_EQ(problem.query_width(), 576);
+  EXPECT_EQ(problem.output_width(), 192 + 96);
+}
+
 TEST(Share, GivesTheRemainderToTheFirstRanks) {
   EXPECT_EQ(share(10, 4, 0), 3);
   EXPECT_EQ(share(10, 4, 1), 3);

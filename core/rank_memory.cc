@@ -11,15 +11,12 @@ constexpr int kScaleWidth = 128;  // latent values that share one FP8 scale
 /// whole batch into about as many parts as they have workers.
 constexpr double kSplitPartials = 256;
 /// Rows of those partials where a request has many: then only tiles of its rows are split.
-constexpr double kPerHeadPartialRowsMax = kSplitPartials * 256;
+constexpr double kPartialRowsMax = kSplitPartials * 256;
 
 double attention_bytes(const RankProblem& problem) {
   const double rows_a_request = 1.0 * problem.query_tokens * problem.local_heads;
   const double rows = rows_a_request * problem.batch;
-  double split_rows = rows_a_request * kSplitPartials;
-  if (problem.family == Family::per_head) {
-    split_rows = std::min(split_rows, kPerHeadPartialRowsMax);
-  }
+  const double split_rows = std::min(rows_a_request * kSplitPartials, kPartialRowsMax);
   const double output_row = 4.0 * (problem.output_width() + 1);
   return rows * (2.0 * problem.query_width() + output_row) + (rows + split_rows) * output_row;
 }

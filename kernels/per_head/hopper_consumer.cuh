@@ -12,8 +12,6 @@ constexpr double kLn2Exact = 0.6931471805599453;
 constexpr float kRescaleThreshold = 8;
 /// Named barrier: values past the end are cleared.
 constexpr int kClearedBarrier = 1;
-/// Tokens of the step at a causal edge that the first of two groups needs at most, often.
-constexpr int kHalfTokens = 64;
 
 template <Shape kShape>
 struct Consumer {
@@ -70,18 +68,7 @@ struct Consumer {
   }
   __device__ void start_scores() {
     wait(memory.keys_full(keys.stage), keys.parity);
-    multiply_keys<kShape, kShape.tokens>(scores, group_query(), memory.keys(keys.stage));
-  }
-  /// The same to its end, where no row of the group attends to the second half of the step.
-  __device__ void half_scores() {
-    wait(memory.keys_full(keys.stage), keys.parity);
-    float first[kHalfTokens / 2];
-    multiply_keys<kShape, kHalfTokens>(first, group_query(), memory.keys(keys.stage));
-    wgmma::wait<0>();
-    wgmma::written(first);
-#pragma unroll
-    for (int i = 0; i < kScores; ++i)
-      scores[i] = i < kHalfTokens / 2 ? first[i % (kHalfTokens / 2)] : 0;
+    multiply_keys<kShape>(scores, group_query(), memory.keys(keys.stage));
   }
   __device__ void scores_done() {
     wgmma::written(scores);
@@ -216,12 +203,8 @@ __device__ __forceinline__ void Consumer<kShape>::attend() {
   wait(memory.query_full(), query_parity);
   query_parity ^= 1;
   for (; steps > 1 && group_end <= token; --steps, token -= kShape.tokens) pass(token);
-  if (kShape.tokens == 2 * kHalfTokens && group_end - token <= kHalfTokens) {
-    half_scores();
-  } else {
-    start_scores();
-    wgmma::wait<0>();
-  }
+  start_scores();
+  wgmma::wait<0>();
   scores_done();
   weigh(token);
   pack();

@@ -6,10 +6,10 @@
 /// The two products of a step, for one warpgroup.  Neither waits for its end.
 namespace headsplit::kernels::per_head::hopper {
 
-/// d[64, kTokens] = queries x keys; the first 64 tokens of a step of 128, or all.
-template <Shape kShape, int kTokens>
-__device__ __forceinline__ void multiply_keys(float (&scores)[kTokens / 2], std::uint32_t query,
-                                              std::uint32_t keys) {
+/// d[64, tokens] = queries x keys.
+template <Shape kShape>
+__device__ __forceinline__ void multiply_keys(float (&scores)[kShape.tokens / 2],
+                                              std::uint32_t query, std::uint32_t keys) {
   const std::uint64_t a = wgmma::k_major<wgmma::Swizzle::bytes_128>(query);
   const std::uint64_t b = wgmma::k_major<wgmma::Swizzle::bytes_128>(keys);
   wgmma::fence();
@@ -19,7 +19,7 @@ __device__ __forceinline__ void multiply_keys(float (&scores)[kTokens / 2], std:
     const int in_row = step % 4 * 2;  // 32 bytes / 16
     const std::uint64_t of_query = a + slice * (kShape.query_slice_bytes() / 16) + in_row;
     const std::uint64_t of_keys = b + slice * (kShape.slice_bytes() / 16) + in_row;
-    if constexpr (kTokens == 128) {
+    if constexpr (kShape.tokens == 128) {
       wgmma::m64n128k16(scores, of_query, of_keys, step > 0, wgmma::KMajor{});
     } else {
       wgmma::m64n64k16(scores, of_query, of_keys, step > 0, wgmma::KMajor{});

@@ -283,18 +283,20 @@ __device__ __forceinline__ void Consumer<kShape>::store() {
   }
 }
 
-/// An item without tokens: nothing is attended to.
+/// An item without tokens: nothing is attended to.  Its partial is read all the same, and weighs 0.
 template <Shape kShape>
 __device__ __forceinline__ void Consumer<kShape>::store_nothing() const {
+  const uint4 zeros = make_uint4(0, 0, 0, 0);
   for (int of_tile = warp * 32 + lane; of_tile < item.row_count; of_tile += kGroupThreads) {
-    if (item.slot >= 0) {
-      arguments.partial_lse[std::int64_t{item.slot} * arguments.tile_rows + of_tile] = -INFINITY;
-      continue;
-    }
-    const std::int64_t target = output_row(of_tile);
-    arguments.lse[target] = -INFINITY;
-    uint4* const values_out = reinterpret_cast<uint4*>(arguments.output + target * kShape.d_v);
-    for (int i = 0; i < kShape.d_v / 8; ++i) values_out[i] = make_uint4(0, 0, 0, 0);
+    const bool whole = item.slot < 0;
+    const std::int64_t target =
+        whole ? output_row(of_tile) : std::int64_t{item.slot} * arguments.tile_rows + of_tile;
+    (whole ? arguments.lse : arguments.partial_lse)[target] = -INFINITY;
+    uint4* const row =
+        whole ? reinterpret_cast<uint4*>(arguments.output + target * kShape.d_v)
+              : reinterpret_cast<uint4*>(arguments.partial_output + target * kShape.d_v);
+    const int chunks = kShape.d_v / (whole ? 8 : 4);
+    for (int i = 0; i < chunks; ++i) row[i] = zeros;
   }
 }
 

@@ -3,11 +3,21 @@
 
 #include "kernels/kernel.h"
 #include "kernels/mla_dense/mla_dense_cpu.h"
+#include "kernels/per_head/per_head_cpu.h"
 #include "kernels/plugin.h"
 #include "kernels/registry_cuda.h"
 
 namespace headsplit::kernels {
 namespace {
+
+/// Four kernels are one implementation: how many KV heads a problem has is what tells them apart.
+KernelEntry per_head_entry(const char* name, const char* summary) {
+  return {.name = name,
+          .backend = Backend::cpu,
+          .summary = summary,
+          .supports = per_head_cpu_supports,
+          .bind = bind_per_head_cpu};
+}
 
 /// The CPU kernels: one row each.
 const KernelEntry kCpuEntries[] = {
@@ -16,6 +26,10 @@ const KernelEntry kCpuEntries[] = {
      .summary = "absorbed MLA decode, paged bf16 cache, fp32 accumulation, split-KV",
      .supports = mla_dense_cpu_supports,
      .bind = bind_mla_dense_cpu},
+    per_head_entry("mha_decode", "attention with keys and values of every head, paged, split-KV"),
+    per_head_entry("gqa_decode", "attention with keys and values of groups of heads"),
+    per_head_entry("mqa_decode", "attention with the keys and values of one head for all"),
+    per_head_entry("mla_expanded", "MLA over keys and values kept expanded, decode to prefill"),
 };
 
 std::vector<KernelEntry> all_entries() {

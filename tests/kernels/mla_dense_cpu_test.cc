@@ -4,49 +4,19 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 
-#include "hwy/targets.h"
-#include "kernels/verify.h"
+#include "tests/kernels/cpu_kernel_fixture.h"
 
 namespace headsplit::kernels {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSlowBuild = true;
-#else
-constexpr bool kSlowBuild = false;
-#endif
-
 std::unique_ptr<BoundKernel> bound(const Problem& problem, BindOptions options = {}) {
-  const KernelEntry* entry = find_kernel("mla_dense", Backend::cpu).value();
-  return entry->bind(problem, options).value();
+  return kernels::bound("mla_dense", problem, options);
 }
 
-/// Poisons, launches and verifies; gives the error's text, empty when all is well.
 std::string run(const Problem& problem, BindOptions options = {}, std::int64_t rows_max = 8) {
-  const auto kernel = bound(problem, options);
-  kernel->poison().value();
-  kernel->launch(Part::all).value();
-  const auto verified = verify(*kernel, problem, rows_max);
-  return verified ? "" : verified.error().message;
-}
-
-/// Page-table entries that no request uses lead to a page of NaN or far outside the cache.
-void poison_page_table(Problem& problem) {
-  std::int32_t page_of_nobody = 0;
-  std::vector<bool> used(std::size_t(problem.page_count));
-  for (const auto page : problem.page_table) {
-    if (page != kUnusedPage) used[std::size_t(page)] = true;
-  }
-  while (used[std::size_t(page_of_nobody)]) ++page_of_nobody;
-  bool outside = false;
-  for (auto& page : problem.page_table) {
-    if (page != kUnusedPage) continue;
-    page = outside ? std::numeric_limits<std::int32_t>::max() : page_of_nobody;
-    outside = !outside;
-  }
+  return kernels::run("mla_dense", problem, options, rows_max);
 }
 
 struct LengthCase {
@@ -171,19 +141,6 @@ TEST(MlaDenseCpu, TakesAnyWidth) {
     }
   }
 }
-
-/// Lets the kernel see only one instruction set while it lives.
-class OnlyTarget {
- public:
-  explicit OnlyTarget(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(target);
-  }
-  ~OnlyTarget() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
 
 TEST(MlaDenseCpu, AgreesOnEveryInstructionSetOfThisMachine) {
   const std::int64_t supported = hwy::SupportedTargets();

@@ -9,20 +9,26 @@ namespace headsplit::kernels::HWY_NAMESPACE {
 constexpr int kFewRows = kManyRegisters ? 24 : 16;
 
 /// They take whole vectors of bf16 only.
-HWY_INLINE bool takes_few_path(const RankProblem& shape) {
-  return shape.query_tokens * shape.local_heads <= kFewRows && shape.d_qk() % kPairs == 0 &&
-         shape.d_latent % kPairs == 0;
+HWY_INLINE bool takes_few_path(int rows, int key_width, int value_width) {
+  return rows <= kFewRows && key_width % kPairs == 0 && value_width % kPairs == 0;
 }
 
-/// Rows first_row .. first_row + kRows of the request against one group.
+/// Keys and values of a group.
+struct CachedGroup {
+  TokenGroup keys;
+  TokenGroup values;
+  Fetches fetches;
+};
+
+/// Rows first_row .. first_row + kRows of the item against one group.
 template <int kRows>
 HWY_INLINE void attend_group(const AttendArguments& in, AttendWorkspace& work,
-                             const TokenGroup& group, int first_token, int first_row) {
-  const RankProblem& shape = in.problem->shape;
-  float* output = work.output.get() + std::int64_t{first_row} * shape.d_latent;
+                             const CachedGroup& group, int first_token, int first_row) {
+  const int value_width = in.values.width;
+  float* output = work.output.get() + std::int64_t{first_row} * value_width;
   float* scores = work.scores.get();
-  score_group<kRows>(group, work.query.get() + std::int64_t{first_row} * shape.d_qk(), shape,
-                     scores);
+  score_group<kRows>(group.keys, work.query.get() + std::int64_t{first_row} * in.keys.width,
+                     in.keys.width, group.fetches, scores);
   float rescale[kRows];
   for (int row = 0; row < kRows; ++row) {
     const int attended = static_cast<int>(work.end[std::size_t(first_row + row)]);
@@ -31,38 +37,42 @@ HWY_INLINE void attend_group(const AttendArguments& in, AttendWorkspace& work,
                                  work.largest[std::size_t(first_row + row)],
                                  work.sum[std::size_t(first_row + row)]);
   }
-  accumulate_group<kRows>(group, scores, rescale, shape.d_latent, output);
+  accumulate_group<kRows>(group.values, scores, rescale, value_width, group.fetches, output);
 }
 
 HWY_INLINE void pack_few(const AttendArguments& in, AttendWorkspace& work) {
   const Floats floats;
-  const std::int64_t count = std::int64_t{1} * in.rows() * in.problem->shape.d_qk();
   const Float scale = hn::Set(floats, in.problem->softmax_scale);
-  for (std::int64_t i = 0; i < count; i += kPairs) {
-    const EvenOdd q = load_bf16_pairs(in.query + i);
-    hn::Store(hn::Mul(q.even, scale), floats, work.query.get() + i);
-    hn::Store(hn::Mul(q.odd, scale), floats, work.query.get() + i + kLanes);
+  float* packed = work.query.get();
+  for (int row = 0; row < in.rows(); ++row) {
+    const std::uint16_t* query = in.query_row(row);
+    for (int d = 0; d < in.keys.width; d += kPairs) {
+      const EvenOdd q = load_bf16_pairs(query + d);
+      hn::Store(hn::Mul(q.even, scale), floats, packed);
+      hn::Store(hn::Mul(q.odd, scale), floats, packed + kLanes);
+      packed += kPairs;
+    }
   }
 }
 
 HWY_INLINE void finish_few(const AttendArguments& in, const AttendWorkspace& work) {
   const Floats floats;
-  const int d_latent = in.problem->shape.d_latent;
+  const int width = in.values.width;
   for (int row = 0; row < in.rows(); ++row) {
     const float sum = work.sum[std::size_t(row)];
     const Float factor = hn::Set(floats, sum > 0 ? 1 / sum : 0);
-    for (int d = 0; d < d_latent; d += kPairs) {
-      const float* from = work.output.get() + std::int64_t{row} * d_latent + d;
+    float* out = in.output + in.output_rows.row(row) * width;
+    for (int d = 0; d < width; d += kPairs) {
+      const float* from = work.output.get() + std::int64_t{row} * width + d;
       hn::StoreInterleaved2(hn::Mul(hn::Load(floats, from), factor),
-                            hn::Mul(hn::Load(floats, from + kLanes), factor), floats,
-                            in.output + std::int64_t{row} * d_latent + d);
+                            hn::Mul(hn::Load(floats, from + kLanes), factor), floats, out + d);
     }
   }
 }
 
 /// The rows from first_row on: fewer than kMostRows.
 HWY_INLINE void attend_last_rows(const AttendArguments& in, AttendWorkspace& work,
-                                 const TokenGroup& group, int first_token, int first_row) {
+                                 const CachedGroup& group, int first_token, int first_row) {
   switch (in.rows() - first_row) {
     case 1: return attend_group<1>(in, work, group, first_token, first_row);
     case 2: return attend_group<2>(in, work, group, first_token, first_row);
@@ -75,19 +85,30 @@ HWY_INLINE void attend_last_rows(const AttendArguments& in, AttendWorkspace& wor
   }
 }
 
+/// Finds the next group, from `first_token` on.  Past the end the last token stands in: it is
+/// finite, and its weight will be 0.
+HWY_INLINE void locate_next(const AttendArguments& in, int first_token, CachedGroup& group) {
+  const int last = in.task.token_end - 1;
+  for (int t = 0; t < kGroupTokens; ++t) {
+    const int token = std::min(first_token + t, last);
+    group.keys.next[t] = in.cached_row(in.keys, token);
+    group.values.next[t] = in.cached_row(in.values, token);
+  }
+}
+
+HWY_INLINE void step_to_next(CachedGroup& group) {
+  std::copy(std::begin(group.keys.next), std::end(group.keys.next), group.keys.now);
+  std::copy(std::begin(group.values.next), std::end(group.values.next), group.values.now);
+}
+
 inline void attend_few(const AttendArguments& in, AttendWorkspace& work) {
   pack_few(in, work);
-  TokenGroup group;
-  const int last = in.task.token_end - 1;
-  const auto locate = [&](int first_token, const std::uint16_t** pointers) {
-    // Past the end the last token stands in: it is finite, and its weight will be 0.
-    for (int t = 0; t < kGroupTokens; ++t)
-      pointers[t] = in.cache_row(std::min(first_token + t, last));
-  };
-  if (in.task.token_begin <= last) locate(in.task.token_begin, group.next);
-  for (int token = in.task.token_begin; token <= last; token += kGroupTokens) {
-    std::copy(std::begin(group.next), std::end(group.next), group.now);
-    locate(token + kGroupTokens, group.next);
+  CachedGroup group;
+  group.fetches = fetches_of(in.shared(), in.values.width);
+  if (in.task.token_begin < in.task.token_end) locate_next(in, in.task.token_begin, group);
+  for (int token = in.task.token_begin; token < in.task.token_end; token += kGroupTokens) {
+    step_to_next(group);
+    locate_next(in, token + kGroupTokens, group);
     int row = 0;
     for (; row + kMostRows <= in.rows(); row += kMostRows) {
       attend_group<kMostRows>(in, work, group, token, row);

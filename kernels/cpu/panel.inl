@@ -39,16 +39,16 @@ template <int kVectors>
 struct Panel {
   static constexpr int kWidth = kVectors * kLanes;
 
-  const float* query;  ///< [d_qk, kWidth]
-  float* output;       ///< [d_latent rounded up to kLeftRows, kWidth]
+  const float* query;  ///< [key width, kWidth]
+  float* output;       ///< [value width rounded up to kLeftRows, kWidth]
   float* scores;       ///< [tokens rounded up to kLeftRows, kWidth]
   float* largest;      ///< [kWidth]
   float* sum;          ///< [kWidth]
   const float* end;    ///< [kWidth]
 
   /// Tokens past the last one, up to a multiple of kLeftRows, get scores that are never read.
-  HWY_INLINE void score(const float* latent, std::int64_t latent_stride, int tokens,
-                        int d_qk) const {
+  HWY_INLINE void score(const float* keys, std::int64_t key_stride, int tokens,
+                        int key_width) const {
     constexpr int kRows = kLeftRows<kVectors>;
     for (int token = 0; token < tokens; token += kRows) {
       Float c[kRows][kVectors];
@@ -57,8 +57,8 @@ struct Panel {
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) c[row][v] = hn::Zero(Floats());
       }
-      multiply<kRows, kVectors>(latent + std::int64_t{token} * latent_stride, {latent_stride, 1},
-                                query, d_qk, c);
+      multiply<kRows, kVectors>(keys + std::int64_t{token} * key_stride, {key_stride, 1}, query,
+                                key_width, c);
       float* out = scores + token * kWidth;
 #pragma GCC unroll 16
       for (int row = 0; row < kRows; ++row) {
@@ -106,12 +106,12 @@ struct Panel {
     }
   }
 
-  /// Values past d_latent, up to a multiple of kLeftRows, get sums that are never read.
-  HWY_INLINE void accumulate(const float* latent, std::int64_t latent_stride, int tokens,
-                             int d_latent, const Float (&rescale)[kVectors]) const {
+  /// Values past the width, up to a multiple of kLeftRows, get sums that are never read.
+  HWY_INLINE void accumulate(const float* values, std::int64_t value_stride, int tokens,
+                             int value_width, const Float (&rescale)[kVectors]) const {
     const Floats floats;
     constexpr int kRows = kLeftRows<kVectors>;
-    for (int d = 0; d < d_latent; d += kRows) {
+    for (int d = 0; d < value_width; d += kRows) {
       float* out = output + std::int64_t{d} * kWidth;
       Float c[kRows][kVectors];
 #pragma GCC unroll 16
@@ -121,7 +121,7 @@ struct Panel {
           c[row][v] = hn::Mul(hn::Load(floats, out + row * kWidth + v * kLanes), rescale[v]);
         }
       }
-      multiply<kRows, kVectors>(latent + d, {1, latent_stride}, scores, tokens, c);
+      multiply<kRows, kVectors>(values + d, {1, value_stride}, scores, tokens, c);
 #pragma GCC unroll 16
       for (int row = 0; row < kRows; ++row) {
 #pragma GCC unroll 4

@@ -1,4 +1,4 @@
-// Partial results of a request's parts, put together by log-sum-exp:
+// Partial results of an item's parts, put together by log-sum-exp:
 //   lse = log sum_i exp(lse_i),  output = sum_i exp(lse_i - lse) output_i
 
 HWY_BEFORE_NAMESPACE();
@@ -18,21 +18,23 @@ HWY_INLINE void add_weighted(float weight, const float* partial, int count, bool
 }
 
 inline void combine_rows(const CombineArguments& in) {
-  for (std::int64_t row = 0; row < in.rows; ++row) {
+  const std::int64_t rows = in.rows.rows;
+  for (int row = 0; row < in.rows.rows; ++row) {
     const float* lse = in.partial_lse + row;
     float largest = kNothing;
-    for (int i = 0; i < in.partial_count; ++i) largest = std::max(largest, lse[i * in.rows]);
+    for (int i = 0; i < in.partial_count; ++i) largest = std::max(largest, lse[i * rows]);
     // All parts may be empty for this row; then there is nothing to weigh.
     const float reference = largest == kNothing ? 0 : largest;
     float sum = 0;
-    for (int i = 0; i < in.partial_count; ++i) sum += std::exp(lse[i * in.rows] - reference);
+    for (int i = 0; i < in.partial_count; ++i) sum += std::exp(lse[i * rows] - reference);
     const float scale = sum > 0 ? 1 / sum : 0;
-    for (std::int64_t i = 0; i < in.partial_count; ++i) {
-      const float weight = std::exp(lse[i * in.rows] - reference) * scale;
-      add_weighted(weight, in.partial_output + (i * in.rows + row) * in.d_latent, in.d_latent,
-                   i == 0, in.output + row * in.d_latent);
+    const std::int64_t target = in.rows.row(row);
+    for (int i = 0; i < in.partial_count; ++i) {
+      const float weight = std::exp(lse[i * rows] - reference) * scale;
+      add_weighted(weight, in.partial_output + (i * rows + row) * in.width, in.width, i == 0,
+                   in.output + target * in.width);
     }
-    in.lse[row] = sum > 0 ? reference + std::log(sum) : kNothing;
+    in.lse[target] = sum > 0 ? reference + std::log(sum) : kNothing;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "kernels/mla_dense/cpu_attend.h"
+#include "kernels/cpu/attend.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,56 +9,57 @@
 // Vectors without a fixed size cannot be kept in arrays.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/mla_dense/cpu_attend.cc"
+#define HWY_TARGET_INCLUDE "kernels/cpu/attend.cc"
 #include "hwy/foreach_target.h"  // comes first: it includes this file once for each target
 
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
 // In order of use: each builds on those before it.
-#include "kernels/mla_dense/cpu_vectors.inl"
+#include "kernels/cpu/vectors.inl"
 
-#include "kernels/mla_dense/cpu_combine.inl"
-#include "kernels/mla_dense/cpu_token_group.inl"
+#include "kernels/cpu/combine.inl"
+#include "kernels/cpu/token_group.inl"
 
-#include "kernels/mla_dense/cpu_few_rows.inl"
-#include "kernels/mla_dense/cpu_panel.inl"
+#include "kernels/cpu/few_rows.inl"
+#include "kernels/cpu/panel.inl"
 
-#include "kernels/mla_dense/cpu_many_rows.inl"
+#include "kernels/cpu/many_rows.inl"
 
 HWY_BEFORE_NAMESPACE();
 namespace headsplit::kernels::HWY_NAMESPACE {
 
 void begin_rows(const AttendArguments& in, AttendWorkspace& work) {
-  const RankProblem& shape = in.problem->shape;
   std::fill_n(work.largest.get(), work.padded_rows, kNothing);
   std::fill_n(work.sum.get(), work.padded_rows, 0.0f);
   std::fill_n(work.output.get(), work.padded_rows * work.output_stride, 0.0f);
+  const WorkItem& item = in.task.item;
   for (int row = 0; row < in.rows(); ++row) {
-    const int attended = in.problem->attended(in.task.request, row / shape.local_heads);
-    work.end[std::size_t(row)] = static_cast<float>(attended);
+    const int token = item.query_begin + row / in.query_rows.group;
+    work.end[std::size_t(row)] = static_cast<float>(in.problem->attended(item.request, token));
   }
 }
 
 void attend_target(const AttendArguments& in, AttendWorkspace& work) {
   begin_rows(in, work);
-  if (takes_few_path(in.problem->shape)) {
+  if (takes_few_path(in.rows(), in.keys.width, in.values.width)) {
     attend_few(in, work);
   } else {
     attend_many(in, work);
   }
   for (int row = 0; row < in.rows(); ++row) {
     const float sum = work.sum[std::size_t(row)];
-    in.lse[row] = sum > 0 ? work.largest[std::size_t(row)] + std::log(sum) : kNothing;
+    in.lse[in.output_rows.row(row)] =
+        sum > 0 ? work.largest[std::size_t(row)] + std::log(sum) : kNothing;
   }
 }
 
 void combine_target(const CombineArguments& in) { combine_rows(in); }
 
-AttendShape shape_target(const RankProblem& shape) {
-  const int rows = shape.query_tokens * shape.local_heads;
+AttendShape shape_target(const AttendSizes& sizes) {
+  const int rows = sizes.rows_max;
   const char* instructions = hwy::TargetName(HWY_TARGET);
-  if (takes_few_path(shape)) {
+  if (takes_few_path(rows, sizes.key_width, sizes.value_width)) {
     return AttendShape{.rows_at_once = std::min(rows, kMostRows),
                        .tokens_at_once = kGroupTokens,
                        .loops = "few rows, cache read as stored",
@@ -97,14 +98,24 @@ AlignedArray<float> zeros(std::int64_t count) {
 
 }  // namespace
 
-AttendWorkspace::AttendWorkspace(const RankProblem& shape)
-    : padded_rows(static_cast<int>(
-          round_up(std::int64_t{1} * shape.query_tokens * shape.local_heads, kWidestPanel))),
+AttendSizes attend_sizes(const RankProblem& shape) {
+  const bool shared = shape.family != Family::per_head;
+  return AttendSizes{.rows_max = shape.local_heads / cpu_kv_heads(shape) * cpu_item_tokens(shape),
+                     .key_width = shape.query_width(),
+                     .value_width = shape.output_width(),
+                     .shared = shared};
+}
+
+AttendWorkspace::AttendWorkspace(const AttendSizes& sizes)
+    : padded_rows(static_cast<int>(round_up(sizes.rows_max, kWidestPanel))),
       // One vector more than needed: the small kernels round their rows up.
-      latent_stride(round_up(shape.d_qk(), kWidestVector) + kWidestVector),
-      output_stride(round_up(shape.d_latent, kWidestVector) + kWidestVector),
-      query(zeros(padded_rows * round_up(shape.d_qk(), kWidestVector))),
-      latent(zeros((kCpuTileTokens + kWidestVector) * latent_stride)),
+      key_stride(round_up(sizes.key_width, kWidestVector) + kWidestVector),
+      value_stride(sizes.shared ? key_stride
+                                : round_up(sizes.value_width, kWidestVector) + kWidestVector),
+      output_stride(round_up(sizes.value_width, kWidestVector) + kWidestVector),
+      query(zeros(padded_rows * round_up(sizes.key_width, kWidestVector))),
+      keys(zeros((kCpuTileTokens + kWidestVector) * key_stride)),
+      values(sizes.shared ? nullptr : zeros((kCpuTileTokens + kWidestVector) * value_stride)),
       scores(zeros((kCpuTileTokens + kWidestVector) * kWidestPanel)),
       output(zeros(padded_rows * output_stride)),
       largest(zeros(padded_rows)),
@@ -117,8 +128,8 @@ void attend(const AttendArguments& arguments, AttendWorkspace& workspace) {
 
 void combine(const CombineArguments& arguments) { HWY_DYNAMIC_DISPATCH(combine_target)(arguments); }
 
-AttendShape attend_shape(const RankProblem& shape) {
-  return HWY_DYNAMIC_DISPATCH(shape_target)(shape);
+AttendShape attend_shape(const AttendSizes& sizes) {
+  return HWY_DYNAMIC_DISPATCH(shape_target)(sizes);
 }
 
 }  // namespace headsplit::kernels

@@ -18,25 +18,33 @@ constexpr int tokens_at_once(int rows) { return rows * 4 <= kSums ? 4 : rows * 2
 constexpr int pairs_at_once(int rows) { return rows * 4 <= kSums ? 2 : 1; }
 static_assert(kGroupTokens % 4 == 0);
 
-/// Where the tokens of a group lie, and those of the next one.
+/// Where the keys or the values of a group of tokens lie, and those of the next one.
 struct TokenGroup {
   const std::uint16_t* now[kGroupTokens];
   const std::uint16_t* next[kGroupTokens];
 };
 
-/// The first tokens of the next group are fetched while this one is scored, the others while its
-/// output is summed: reads that came all at once would leave the memory idle in between.
-constexpr int kFetchedEarly = kGroupTokens / 2;
+/// Keys of the next group are fetched while this one is scored, values while its output is summed:
+/// reads that came all at once would leave the memory idle in between.  Where the values are part
+/// of the keys, the first half of the tokens is fetched early.
+struct Fetches {
+  int early_tokens = 0;  ///< those whose keys are fetched with the scores
+  int late_dim = 0;      ///< from here on, the keys of all are
+  int late_tokens = 0;   ///< from here on, values are fetched with the sums
+};
+HWY_INLINE Fetches fetches_of(bool shared, int value_width) {
+  if (shared) return {kGroupTokens / 2, value_width, kGroupTokens / 2};
+  return {kGroupTokens, 0, 0};
+}
 
 /// Towards the second-level cache.
 HWY_INLINE void fetch(const std::uint16_t* line) { __builtin_prefetch(line, 0, 2); }
 
-/// scores [kRows, kGroupTokens] = query [kRows, d_qk] . tokens
+/// scores [kRows, kGroupTokens] = query [kRows, width] . keys
 template <int kRows>
-HWY_INLINE void score_group(const TokenGroup& group, const float* HWY_RESTRICT query,
-                            const RankProblem& shape, float* HWY_RESTRICT scores) {
+HWY_INLINE void score_group(const TokenGroup& group, const float* HWY_RESTRICT query, int width,
+                            const Fetches& fetches, float* HWY_RESTRICT scores) {
   const Floats floats;
-  const int d_qk = shape.d_qk();
   constexpr int kTokensAtOnce = tokens_at_once(kRows);
   for (int first = 0; first < kGroupTokens; first += kTokensAtOnce) {
     Float sums[kTokensAtOnce][kRows];
@@ -45,14 +53,14 @@ HWY_INLINE void score_group(const TokenGroup& group, const float* HWY_RESTRICT q
 #pragma GCC unroll 8
       for (int row = 0; row < kRows; ++row) sums[t][row] = hn::Zero(floats);
     }
-    for (int d = 0; d < d_qk; d += kPairs) {
+    for (int d = 0; d < width; d += kPairs) {
 #pragma GCC unroll 4
       for (int t = 0; t < kTokensAtOnce; ++t) {
         const EvenOdd key = load_bf16_pairs(group.now[first + t] + d);
-        if (first < kFetchedEarly || d >= shape.d_latent) fetch(group.next[first + t] + d);
+        if (first < fetches.early_tokens || d >= fetches.late_dim) fetch(group.next[first + t] + d);
 #pragma GCC unroll 8
         for (int row = 0; row < kRows; ++row) {
-          const float* q = query + std::int64_t{row} * d_qk + d;
+          const float* q = query + std::int64_t{row} * width + d;
           sums[t][row] = hn::MulAdd(key.even, hn::Load(floats, q), sums[t][row]);
           sums[t][row] = hn::MulAdd(key.odd, hn::Load(floats, q + kLanes), sums[t][row]);
         }
@@ -68,12 +76,12 @@ HWY_INLINE void score_group(const TokenGroup& group, const float* HWY_RESTRICT q
   }
 }
 
-/// output [kRows, kWidth] = output x rescale + weights [kRows, kGroupTokens] x tokens, for the
+/// output [kRows, kWidth] = output x rescale + weights [kRows, kGroupTokens] x values, for the
 /// kWidth = kPairsAtOnce x kPairs values from `d` on.
 template <int kRows, int kPairsAtOnce>
 HWY_INLINE void accumulate_columns(const TokenGroup& group, const float* HWY_RESTRICT weights,
-                                   const float* HWY_RESTRICT rescale, int d, int d_latent,
-                                   float* HWY_RESTRICT output) {
+                                   const float* HWY_RESTRICT rescale, int d, int width,
+                                   const Fetches& fetches, float* HWY_RESTRICT output) {
   const Floats floats;
   constexpr int kVectors = 2 * kPairsAtOnce;
   Float sums[kRows][kVectors];
@@ -82,7 +90,7 @@ HWY_INLINE void accumulate_columns(const TokenGroup& group, const float* HWY_RES
     const Float factor = hn::Set(floats, rescale[row]);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const float* out = output + std::int64_t{row} * d_latent + d + v * kLanes;
+      const float* out = output + std::int64_t{row} * width + d + v * kLanes;
       sums[row][v] = hn::Mul(hn::Load(floats, out), factor);
     }
   }
@@ -91,7 +99,7 @@ HWY_INLINE void accumulate_columns(const TokenGroup& group, const float* HWY_RES
 #pragma GCC unroll 2
     for (int i = 0; i < kPairsAtOnce; ++i) {
       value[i] = load_bf16_pairs(group.now[token] + d + i * kPairs);
-      if (token >= kFetchedEarly) fetch(group.next[token] + d + i * kPairs);
+      if (token >= fetches.late_tokens) fetch(group.next[token] + d + i * kPairs);
     }
 #pragma GCC unroll 8
     for (int row = 0; row < kRows; ++row) {
@@ -107,20 +115,21 @@ HWY_INLINE void accumulate_columns(const TokenGroup& group, const float* HWY_RES
   for (int row = 0; row < kRows; ++row) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      hn::Store(sums[row][v], floats, output + std::int64_t{row} * d_latent + d + v * kLanes);
+      hn::Store(sums[row][v], floats, output + std::int64_t{row} * width + d + v * kLanes);
     }
   }
 }
 
 template <int kRows>
 HWY_INLINE void accumulate_group(const TokenGroup& group, const float* weights,
-                                 const float* rescale, int d_latent, float* output) {
+                                 const float* rescale, int width, const Fetches& fetches,
+                                 float* output) {
   constexpr int kPairsAtOnce = pairs_at_once(kRows);
   int d = 0;
-  for (; d + kPairsAtOnce * kPairs <= d_latent; d += kPairsAtOnce * kPairs) {
-    accumulate_columns<kRows, kPairsAtOnce>(group, weights, rescale, d, d_latent, output);
+  for (; d + kPairsAtOnce * kPairs <= width; d += kPairsAtOnce * kPairs) {
+    accumulate_columns<kRows, kPairsAtOnce>(group, weights, rescale, d, width, fetches, output);
   }
-  if (d < d_latent) accumulate_columns<kRows, 1>(group, weights, rescale, d, d_latent, output);
+  if (d < width) accumulate_columns<kRows, 1>(group, weights, rescale, d, width, fetches, output);
 }
 
 /// Scores of one row become weights; returns what its sums up to here must be multiplied with.

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "coordinator/sweep_fields.h"
@@ -91,14 +93,15 @@ Result<void> add_layouts(std::vector<Layout>& layouts, const std::vector<Layout>
 }  // namespace
 
 const std::vector<std::string>& sweep_kernels() {
-  static const std::vector<std::string> names = {"mla_dense", "all_reduce", "all_gather",
-                                                 "reduce_scatter", "all_to_all"};
+  static const std::vector<std::string> names = {
+      "mla_dense", "mha_decode", "gqa_decode", "mqa_decode",     "mla_expanded",
+      "kv_expand", "all_reduce", "all_gather", "reduce_scatter", "all_to_all"};
   return names;
 }
 
 bool is_collective(const std::string& kernel) {
-  const auto& names = sweep_kernels();
-  return kernel != names.front() && std::find(names.begin(), names.end(), kernel) != names.end();
+  constexpr std::array kCollectives = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"};
+  return std::find(kCollectives.begin(), kCollectives.end(), kernel) != kCollectives.end();
 }
 
 Result<tp::Model> read_sweep_model(const YamlValue& document, const std::string& filename) {

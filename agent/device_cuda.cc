@@ -10,7 +10,7 @@
 #include "agent/cuda_timer.h"
 #include "agent/nvml.h"
 #include "kernels/device/pool.h"
-#include "kernels/mla_dense/reference_cuda.h"
+#include "kernels/reference_cuda.h"
 
 namespace headsplit::agent {
 namespace {
@@ -93,8 +93,7 @@ class CudaDevice final : public Device {
 
   Result<std::vector<kernels::ReferenceRow>> reference_rows(
       const kernels::Problem& problem, std::span<const std::int64_t> rows) override {
-    if (problem.shape.family != Family::mla_dense) return kernels::reference_rows(problem, rows);
-    return kernels::mla_dense_reference_rows_cuda(problem, rows, timer_.stream(), &pool_);
+    return kernels::reference_rows_cuda(problem, rows, timer_.stream(), &pool_);
   }
 
   /// The counters of the next launch are programmed in the background: not beside a held stream.

@@ -1,9 +1,21 @@
 #include "kernels/registry_cuda.h"
 
 #include "kernels/mla_dense/mla_dense_cuda.h"
+#include "kernels/per_head/per_head_cuda.h"
 
 namespace headsplit::kernels {
 namespace {
+
+/// One implementation under the names of the attention structures that it computes.
+KernelEntry per_head(const char* name, const char* structure) {
+  return {.name = name,
+          .backend = Backend::cuda,
+          .summary = str(structure,
+                         ", paged bf16 keys and values, split-KV; wgmma on Hopper for many "
+                         "rows, mma.sync from sm_80 on"),
+          .supports = per_head_cuda_supports,
+          .bind = bind_per_head_cuda};
+}
 
 /// The CUDA kernels: one row each.
 const KernelEntry kCudaEntries[] = {
@@ -13,6 +25,10 @@ const KernelEntry kCudaEntries[] = {
          "absorbed MLA decode, paged bf16 cache, split-KV; wgmma on Hopper, mma.sync from sm_80 on",
      .supports = mla_dense_cuda_supports,
      .bind = bind_mla_dense_cuda},
+    per_head("mha_decode", "multi-head attention"),
+    per_head("gqa_decode", "grouped-query attention"),
+    per_head("mqa_decode", "multi-query attention"),
+    per_head("mla_expanded", "MLA with expanded keys and values of each head"),
 };
 
 }  // namespace

@@ -96,6 +96,19 @@ __device__ __forceinline__ void cp_async_wait_all() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
+/// Ends a group of the copies that this thread has started.
+/// "Data movement instructions: cp.async.commit_group"; sm_80.
+__device__ __forceinline__ void cp_async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// Waits until at most `kPending` groups of this thread have not landed.
+/// "Data movement instructions: cp.async.wait_group"; sm_80.
+template <int kPending>
+__device__ __forceinline__ void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
 /// Arrives at the barrier once all earlier cp.async of this thread have landed; the arrival counts
 /// as one of those the barrier was initialised with.
 /// "mbarrier: cp.async.mbarrier.arrive"; sm_80.

@@ -136,6 +136,20 @@ __device__ __forceinline__ void m64n128k16(float (&d)[64], std::uint64_t a, std:
       : "l"(a), "l"(b), "r"(int(add)));
 }
 
+/// d[64, 64] = (add ? d : 0) + a[64, 16] x b[16, 64]; a in registers as mma_m16n8k16 has it, 16
+/// rows a warp; b n-major, in shared memory.
+__device__ __forceinline__ void m64n64k16(float (&d)[32], const std::uint32_t (&a)[4],
+                                          std::uint64_t b, bool add, NMajor) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"
+      : HEADSPLIT_F16(d, 0), HEADSPLIT_F16(d, 16)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
+}
+
 /// d[64, 128] = (add ? d : 0) + a[64, 16] x b[16, 128]; a in registers as mma_m16n8k16 has it, 16
 /// rows a warp; b n-major, in shared memory.
 __device__ __forceinline__ void m64n128k16(float (&d)[64], const std::uint32_t (&a)[4],

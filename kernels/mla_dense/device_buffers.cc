@@ -1,37 +1,12 @@
 #include "kernels/mla_dense/device_buffers.h"
 
-#include <algorithm>
 #include <array>
-#include <vector>
 
 #include "kernels/mla_dense/device_fill.h"
+#include "kernels/split/sequences.h"
 
 namespace headsplit::kernels::dense {
 namespace {
-
-/// For each page, how many of its slots a request uses.
-std::vector<std::int32_t> used_slots(const Problem& problem) {
-  std::vector<std::int32_t> used(static_cast<std::size_t>(problem.page_count));
-  for (std::size_t request = 0; request < problem.lengths.size(); ++request) {
-    const auto* pages =
-        &problem.page_table[request * static_cast<std::size_t>(problem.pages_per_request)];
-    for (int left = problem.lengths[request]; left > 0; left -= problem.page_tokens) {
-      used[static_cast<std::size_t>(*pages++)] = std::min(left, problem.page_tokens);
-    }
-  }
-  return used;
-}
-
-/// [batch, query_tokens]
-std::vector<std::int32_t> attended_tokens(const Problem& problem) {
-  std::vector<std::int32_t> ends;
-  for (int request = 0; request < problem.shape.batch; ++request) {
-    for (int token = 0; token < problem.shape.query_tokens; ++token) {
-      ends.push_back(problem.attended(request, token));
-    }
-  }
-  return ends;
-}
 
 template <class Value>
 Result<void> make_nan(const DeviceBuffer<Value>& buffer, cudaStream_t stream) {
@@ -60,7 +35,7 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   buffers.cache = TRY(DeviceBuffer<std::uint16_t>::make(
       std::int64_t{problem.page_count} * problem.page_tokens * shape.d_qk(), pool));
   buffers.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream, pool));
-  const auto ends = attended_tokens(problem);
+  const auto ends = split::attended_tokens(problem);
   buffers.ends = TRY(DeviceBuffer<std::int32_t>::copy_of(ends, stream, pool));
   buffers.items = TRY(DeviceBuffer<WorkItem>::copy_of(plan.items, stream, pool));
   buffers.item_begin = TRY(DeviceBuffer<std::int32_t>::copy_of(plan.item_begin, stream, pool));
@@ -69,7 +44,7 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   buffers.lse = TRY(DeviceBuffer<float>::make(problem.rows(), pool));
   buffers.partial_output = TRY(DeviceBuffer<float>::make(slot_rows * shape.d_latent, pool));
   buffers.partial_lse = TRY(DeviceBuffer<float>::make(slot_rows, pool));
-  const auto used_on_host = used_slots(problem);
+  const auto used_on_host = split::used_slots(problem);
   const auto used = TRY(DeviceBuffer<std::int32_t>::copy_of(used_on_host, stream, pool));
   const QuerySource source{.local_heads = shape.local_heads,
                            .query_tokens = shape.query_tokens,

@@ -3,9 +3,13 @@
 #include <cstdint>
 
 #include "kernels/device/buffer.h"
-#include "kernels/mla_dense/split_plan.h"
+#include "kernels/split/split_plan.h"
 
 namespace headsplit::kernels::dense {
+
+using split::MergeItem;
+using split::SplitPlan;
+using split::WorkItem;
 
 /// Everything of a bound problem that is in device memory (shapes in split_arguments.h).
 struct Buffers {

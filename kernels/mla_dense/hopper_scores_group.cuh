@@ -5,11 +5,14 @@
 #include "kernels/mla_dense/hopper_load.cuh"
 #include "kernels/mla_dense/hopper_shape.h"
 #include "kernels/mla_dense/portable_memory.cuh"
-#include "kernels/mla_dense/softmax_constants.h"
 #include "kernels/mla_dense/split_arguments.h"
+#include "kernels/split/softmax_constants.h"
 
 /// The warpgroup that multiplies queries with keys and makes weights of the scores.
 namespace headsplit::kernels::dense::hopper {
+
+using split::kLn2;
+using split::kRescaleThreshold;
 
 constexpr int kSteps = kSlices * kStepsASlice;
 /// Weights are handed over after that many products of the scores that follow: earlier, and the

@@ -7,40 +7,20 @@
 #include "kernels/device/row_gather.h"
 #include "kernels/mla_dense/device_buffers.h"
 #include "kernels/mla_dense/planned_split.h"
+#include "kernels/split/combine.h"
+#include "kernels/split/gpu_limits.h"
 
 namespace headsplit::kernels {
 namespace {
 
 using namespace dense;
+using split::CombineArguments;
+using split::entry_point;
 
 constexpr double kLog2e = 1.4426950408889634;
-/// Partials of one row above which several warps share them.
-constexpr int kManyPartials = 8;
 constexpr int kPageTokensMin = 16;
 constexpr int kPageTokensMax = 128;
 constexpr int kQueryTokensMax = 256;
-
-/// A kernel's host function as the C interface of the runtime takes it.
-template <class Arguments>
-const void* entry_point(void (*function)(Arguments)) {
-  return reinterpret_cast<const void*>(function);
-}
-
-Result<GpuLimits> current_gpu() {
-  int device = 0;
-  CUDA_TRY(cudaGetDevice(&device));
-  GpuLimits limits;
-  const std::pair<int*, cudaDeviceAttr> attributes[] = {
-      {&limits.sm_count, cudaDevAttrMultiProcessorCount},
-      {&limits.shared_bytes_per_cta, cudaDevAttrMaxSharedMemoryPerBlockOptin},
-      {&limits.shared_bytes_per_sm, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
-      {&limits.compute_major, cudaDevAttrComputeCapabilityMajor},
-      {&limits.compute_minor, cudaDevAttrComputeCapabilityMinor}};
-  for (const auto& [value, attribute] : attributes) {
-    CUDA_TRY(cudaDeviceGetAttribute(value, attribute, device));
-  }
-  return limits;
-}
 
 Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& plan) {
   const int packed_rows = problem.shape.query_tokens * problem.shape.local_heads;
@@ -89,7 +69,11 @@ class MlaDenseCuda final : public BoundKernel {
 
   Result<void> launch(Part part) override {
     if (part != Part::combine) TRY(launch_split());
-    if (part != Part::split && combine_.merge_count > 0) TRY(launch_combine(part == Part::all));
+    if (part != Part::split && combine_.merge_count > 0) {
+      TRY(split::launch_combine(combine_, {.num_splits = config_.num_splits,
+                                           .overlaps = part == Part::all && overlaps_,
+                                           .stream = stream_}));
+    }
     return {};
   }
 
@@ -145,11 +129,8 @@ class MlaDenseCuda final : public BoundKernel {
                                .merge_count = static_cast<std::int32_t>(plan.merges.size()),
                                .packed_rows = split_.packed_rows,
                                .tile_rows = plan.tile_rows,
-                               .d_latent = problem_.shape.d_latent};
-    if (plan.merges.size() <= std::size_t{kInlineMerges}) {
-      std::copy(plan.merges.begin(), plan.merges.end(), arguments.inline_merges);
-      arguments.merges = nullptr;
-    }
+                               .width = problem_.shape.d_latent};
+    split::carry_merges(arguments, plan.merges);
     return arguments;
   }
 
@@ -161,27 +142,6 @@ class MlaDenseCuda final : public BoundKernel {
     launch.stream = stream_;
     void* arguments[] = {&split_};
     CUDA_TRY(cudaLaunchKernelExC(&launch, entry_point(kernel_.function), arguments));
-    return {};
-  }
-
-  /// behind_split: the split kernel was launched just before, and may still be running when the
-  /// combine kernel's CTAs come up; they wait for it themselves.
-  Result<void> launch_combine(bool behind_split) {
-    const CombineKernel& kernel = combine_kernels()[config_.num_splits > kManyPartials ? 1 : 0];
-    const int outputs = combine_.tile_rows * (combine_.d_latent / kCombineDims);
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t launch{};
-    launch.gridDim =
-        dim3(static_cast<unsigned>((outputs + kernel.outputs() - 1) / kernel.outputs()),
-             static_cast<unsigned>(combine_.merge_count));
-    launch.blockDim = dim3(static_cast<unsigned>(kernel.threads));
-    launch.stream = stream_;
-    launch.attrs = &overlap;
-    launch.numAttrs = behind_split && overlaps_ ? 1 : 0;
-    void* arguments[] = {&combine_};
-    CUDA_TRY(cudaLaunchKernelExC(&launch, entry_point(kernel.function), arguments));
     return {};
   }
 
@@ -235,7 +195,7 @@ Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
                                                          const BindOptions& options) {
   TRY(mla_dense_cuda_supports(problem.shape));
   TRY(check_pages(problem.page_tokens));
-  const GpuLimits limits = TRY(current_gpu());
+  const GpuLimits limits = TRY(split::current_gpu());
   const auto [choice, plan] = TRY(choose_plan(problem, limits, options.num_splits));
   auto* const stream = static_cast<cudaStream_t>(options.stream);
   Buffers buffers = TRY(make_buffers(problem, plan, stream, options.pool));

@@ -1,9 +1,12 @@
 #pragma once
 
 #include "kernels/mla_dense/split_choice.h"
-#include "kernels/mla_dense/split_plan.h"
+#include "kernels/split/split_plan.h"
 
 namespace headsplit::kernels::dense {
+
+using split::plan_splits;
+using split::SplitPlan;
 
 /// A split kernel and what its CTAs do.
 struct PlannedSplit {

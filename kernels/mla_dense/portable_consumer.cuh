@@ -3,9 +3,12 @@
 #include "kernels/device/quad.cuh"
 #include "kernels/device/tiles.cuh"
 #include "kernels/mla_dense/portable_copy.cuh"
-#include "kernels/mla_dense/softmax_constants.h"
+#include "kernels/split/softmax_constants.h"
 
 namespace headsplit::kernels::dense {
+
+using split::kLn2;
+using split::kRescaleThreshold;
 
 /// Where a CTA is in its work.
 struct TilePlace {

@@ -2,37 +2,17 @@
 
 #include <cstdint>
 
+#include "kernels/split/work_item.h"
+
 /// What the CUDA kernels of mla_dense are launched with: plain values and device pointers.
 namespace headsplit::kernels::dense {
 
-/// A run of one request's tokens for one tile of its packed rows: what a CTA takes at a time.
-/// Packed row r of a request is query token r / local_heads, head r % local_heads.
-struct WorkItem {
-  std::int32_t request = 0;
-  std::int32_t row_begin = 0;    ///< first packed row of the tile
-  std::int32_t row_count = 0;    ///< packed rows, at most the tile's
-  std::int32_t token_begin = 0;  ///< multiple of the tile's tokens
-  std::int32_t token_end = 0;    ///< at most the request's length
-  std::int32_t slot = -1;        ///< partial that it writes; -1: it writes the output itself
+using split::MergeItem;
+using split::WorkItem;
 
-  bool operator==(const WorkItem&) const = default;
-};
-
-/// The partials of one tile of packed rows that was split over the context.
-struct MergeItem {
-  std::int32_t request = 0;
-  std::int32_t row_begin = 0;
-  std::int32_t row_count = 0;
-  std::int32_t slot_begin = 0;
-  std::int32_t slot_count = 0;
-
-  bool operator==(const MergeItem&) const = default;
-};
-
-/// Plans of at most that many CTAs with one item each travel with the arguments, as do that many
-/// merges: neither then costs a trip to memory at the start of a kernel.
+/// Plans of at most that many CTAs with one item each travel with the arguments: they cost no trip
+/// to memory at the start of a kernel.
 constexpr int kInlineItems = 160;
-constexpr int kInlineMerges = 160;
 
 /// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16,
 /// page_table [batch, pages_per_request], ends [batch, query_tokens] tokens that a query token
@@ -60,19 +40,6 @@ struct SplitArguments {
   float scale_log2 = 0;            ///< softmax scale x log2(e)
   std::uint64_t cache_policy = 0;  ///< of the lines of the cache in L2
   WorkItem inline_items[kInlineItems] = {};
-};
-
-struct CombineArguments {
-  const MergeItem* merges = nullptr;  ///< [merge_count]; null: inline_merges
-  const float* partial_output = nullptr;
-  const float* partial_lse = nullptr;
-  std::uint16_t* output = nullptr;
-  float* lse = nullptr;
-  std::int32_t merge_count = 0;
-  std::int32_t packed_rows = 0;
-  std::int32_t tile_rows = 0;
-  std::int32_t d_latent = 0;
-  MergeItem inline_merges[kInlineMerges] = {};
 };
 
 }  // namespace headsplit::kernels::dense

@@ -16,15 +16,11 @@ constexpr Widths kWidths[] = {{512, 64, split_kernels_512_64},
                               {512, 0, split_kernels_512_0},
                               {256, 32, split_kernels_256_32}};
 
-int room_bytes(const SplitKernel& kernel, const GpuLimits& limits) {
-  const int share = limits.shared_bytes_per_sm / kernel.ctas_per_sm - kReservedSharedBytes;
-  return std::min(limits.shared_bytes_per_cta, share);
-}
-
 /// Stages that fit; 0: this GPU cannot run the kernel.
 int stages_of(const SplitKernel& kernel, const GpuLimits& limits) {
   if (kernel.hopper && !is_hopper(limits)) return 0;
-  const int stages = (room_bytes(kernel, limits) - kernel.fixed_bytes) / kernel.stage_bytes;
+  const int stages =
+      (split::room_bytes(limits, kernel.ctas_per_sm) - kernel.fixed_bytes) / kernel.stage_bytes;
   return stages < kernel.stages_min ? 0 : std::min(stages, kernel.stages_max);
 }
 
@@ -58,20 +54,17 @@ std::string supported_widths() {
   return text;
 }
 
-bool is_hopper(const GpuLimits& limits) {
-  return limits.compute_major == 9 && limits.compute_minor == 0;
-}
-
 std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits) {
   const int rows = shape.query_tokens * shape.local_heads;
   std::vector<Choice> found;
   for (const SplitKernel& kernel : split_kernels_of(shape.d_latent, shape.d_rope)) {
     const int stages = stages_of(kernel, limits);
     if (stages == 0) continue;
-    found.push_back({kernel, stages,
-                     str(kernel.name, ", CTAs of up to ", kernel.rows, " rows for ", rows,
-                         " packed rows; ", stages, " stages of ", kernel.tokens, " tokens fit ",
-                         room_bytes(kernel, limits) / 1024, " KB of shared memory")});
+    found.push_back(
+        {kernel, stages,
+         str(kernel.name, ", CTAs of up to ", kernel.rows, " rows for ", rows, " packed rows; ",
+             stages, " stages of ", kernel.tokens, " tokens fit ",
+             split::room_bytes(limits, kernel.ctas_per_sm) / 1024, " KB of shared memory")});
   }
   return found;
 }

@@ -5,20 +5,12 @@
 
 #include "kernels/mla_dense/split_kernel.h"
 #include "kernels/problem.h"
+#include "kernels/split/gpu_limits.h"
 
 namespace headsplit::kernels::dense {
 
-/// What a choice of tiles depends on.
-struct GpuLimits {
-  int sm_count = 0;
-  int shared_bytes_per_cta = 0;  ///< largest that a CTA may ask for
-  int shared_bytes_per_sm = 0;
-  int compute_major = 0;
-  int compute_minor = 0;
-};
-
-/// Shared memory that the driver keeps of each CTA's share.
-constexpr int kReservedSharedBytes = 1024;
+using split::GpuLimits;
+using split::is_hopper;
 
 struct Choice {
   SplitKernel kernel;
@@ -31,9 +23,6 @@ std::vector<SplitKernel> split_kernels_of(int d_latent, int d_rope);
 
 /// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32".
 std::string supported_widths();
-
-/// The costs of plans are measured on it, and wgmma is its own.
-bool is_hopper(const GpuLimits& limits);
 
 /// The kernels for these widths that this GPU runs and has the shared memory for.
 std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits);

@@ -37,18 +37,4 @@ std::span<const SplitKernel> split_kernels_256_32();
 /// The same for Hopper, 512 + 64.
 std::span<const SplitKernel> split_kernels_hopper();
 
-constexpr int kCombineDims = 128;  ///< latent dimensions that one warp merges
-
-/// Merges partials by their LSEs.  Its launch: grid (rows of a tile x d_latent / kCombineDims over
-/// the outputs of a CTA, merge_count).
-struct CombineKernel {
-  int threads = 128;
-  int split_warps = 1;  ///< warps that share the partials of one output
-  void (*function)(CombineArguments) = nullptr;
-
-  constexpr int outputs() const { return threads / 32 / split_warps; }
-};
-/// For few partials a row, and for many.
-std::span<const CombineKernel> combine_kernels();
-
 }  // namespace headsplit::kernels::dense

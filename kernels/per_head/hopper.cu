@@ -40,6 +40,9 @@ __global__ void __launch_bounds__(kThreads, 1)
 #endif
 }
 
+struct Widths64x64 {
+  static constexpr Shape kShape{.d_k = 64, .d_v = 64, .tokens = 128, .stages = 4};
+};
 struct Widths192x128 {
   static constexpr Shape kShape{.d_k = 192, .d_v = 128, .tokens = 128, .stages = 2};
 };
@@ -62,8 +65,8 @@ constexpr Kernel kernel_of() {
           .function = attention_kernel<Widths>};
 }
 
-const Kernel kKernels[] = {kernel_of<Widths192x128>(), kernel_of<Widths128x128>(),
-                           kernel_of<Widths256x256>()};
+const Kernel kKernels[] = {kernel_of<Widths64x64>(), kernel_of<Widths192x128>(),
+                           kernel_of<Widths128x128>(), kernel_of<Widths256x256>()};
 
 }  // namespace
 

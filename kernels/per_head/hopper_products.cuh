@@ -41,7 +41,9 @@ __device__ __forceinline__ void multiply_values(float (&output)[kShape.d_v / 2],
     const std::uint32_t a[4] = {weights[4 * step], weights[4 * step + 1], weights[4 * step + 2],
                                 weights[4 * step + 3]};
     const std::uint64_t of_values = b + step * (16 * kTileRowBytes / 16);
-    if constexpr (kShape.d_v == 128) {
+    if constexpr (kShape.d_v == 64) {
+      wgmma::m64n64k16(output, a, of_values, add || step > 0, wgmma::NMajor{});
+    } else if constexpr (kShape.d_v == 128) {
       wgmma::m64n128k16(output, a, of_values, add || step > 0, wgmma::NMajor{});
     } else {
       wgmma::m64n256k16(output, a, of_values, add || step > 0, wgmma::NMajor{});

@@ -1,22 +1,24 @@
-#include "kernels/mla_dense/reference_cuda.h"
+#include "kernels/reference_cuda.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
+#include "kernels/mla_dense/reference.h"
+
 namespace headsplit::kernels {
 namespace {
 
 std::vector<ReferenceRow> on_gpu(const Problem& problem, const std::vector<std::int64_t>& rows) {
-  return mla_dense_reference_rows_cuda(problem, rows, nullptr).value();
+  return reference_rows_cuda(problem, rows, nullptr).value();
 }
 
 /// Largest difference over all rows between the two references, relative to 1.
 double largest_difference(const Problem& problem) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(problem.rows()));
   std::iota(rows.begin(), rows.end(), std::int64_t{0});
-  const auto wanted = mla_dense_reference_rows(problem, rows).value();
+  const auto wanted = reference_rows(problem, rows).value();
   const auto got = on_gpu(problem, rows);
   EXPECT_EQ(got.size(), wanted.size());
   double largest = 0;

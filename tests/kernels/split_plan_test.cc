@@ -1,4 +1,4 @@
-#include "kernels/mla_dense/split_plan.h"
+#include "kernels/split/split_plan.h"
 
 #include <gtest/gtest.h>
 

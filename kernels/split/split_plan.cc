@@ -1,13 +1,11 @@
-#include "kernels/mla_dense/split_plan.h"
+#include "kernels/split/split_plan.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace headsplit::kernels::dense {
+namespace headsplit::kernels::split {
 namespace {
 
-/// Rows of a tile are a multiple of this: what mma.sync takes.
-constexpr int kBlockRows = 16;
 /// Shorter runs than this are not worth their partial.
 constexpr int kShortestRunTokens = 64;
 /// More row tiles than this side by side gain nothing: L2 is read that many times already.
@@ -34,11 +32,24 @@ int choose_width(int row_tiles, int ctas) {
   return 1;
 }
 
-std::vector<Unit> units_of(const Problem& problem, int passes, int tile_tokens) {
+/// Tokens of a sequence that some of its rows attend to.
+std::int32_t tokens_of(const Sequences& sequences, int sequence, int row_begin, int row_count) {
+  const std::int32_t length = sequences.lengths[static_cast<std::size_t>(sequence)];
+  if (!sequences.attended) return length;
+  return std::min(length, sequences.attended(sequence, row_begin, row_count));
+}
+
+std::vector<Unit> units_of(const Sequences& sequences, const SplitPlan& plan, int tile_tokens) {
   std::vector<Unit> units;
-  for (int request = 0; request < problem.shape.batch; ++request) {
-    const int steps = ceil_div(problem.lengths[static_cast<std::size_t>(request)], tile_tokens);
-    for (int pass = 0; pass < passes; ++pass) units.push_back(Unit{request, pass, steps, {}});
+  const int pass_rows = plan.width * plan.tile_rows;
+  const int passes = ceil_div(plan.row_tiles, plan.width);
+  for (int sequence = 0; sequence < static_cast<int>(sequences.lengths.size()); ++sequence) {
+    for (int pass = 0; pass < passes; ++pass) {
+      const int row_begin = pass * pass_rows;
+      const int rows = std::min(pass_rows, sequences.packed_rows - row_begin);
+      const auto tokens = tokens_of(sequences, sequence, row_begin, rows);
+      units.push_back(Unit{sequence, pass, ceil_div(tokens, tile_tokens), {}});
+    }
   }
   return units;
 }
@@ -46,15 +57,15 @@ std::vector<Unit> units_of(const Problem& problem, int passes, int tile_tokens) 
 /// The plans that are compared, and what each of them costs.
 class Candidates {
  public:
-  Candidates(const Problem& problem, const PlanRequest& request, const SplitPlan& plan)
+  Candidates(const Sequences& sequences, const PlanRequest& request, const SplitPlan& plan)
       : cost_(request.cost),
         columns_(request.ctas / plan.width),
         width_(plan.width),
-        units_(units_of(problem, ceil_div(plan.row_tiles, plan.width), request.tile_tokens)),
+        units_(units_of(sequences, plan, request.tile_tokens)),
         shortest_(std::max(1, kShortestRunTokens / request.tile_tokens)),
         item_steps_(std::max(1, static_cast<int>(std::lround(cost_.item_us / cost_.step_us)))),
-        step_bytes_(1.0 * request.tile_tokens * double(cache_row_bytes(problem.shape))),
-        partial_bytes_(2.0 * 4 * plan.width * plan.tile_rows * problem.shape.d_latent) {}
+        step_bytes_(request.tile_tokens * sequences.token_bytes),
+        partial_bytes_(2.0 * 4 * plan.width * plan.tile_rows * sequences.output_width) {}
 
   std::vector<Unit> fixed(int num_splits) {
     share_in_count(units_, columns_, num_splits, item_steps_);
@@ -135,9 +146,9 @@ void put_parts_last(std::vector<WorkItem>& items) {
 }
 
 /// Gives the items of the units to the CTAs, and slots to those that are runs.
-void assign(SplitPlan& plan, const Problem& problem, const std::vector<Unit>& units,
+void assign(SplitPlan& plan, const Sequences& sequences, const std::vector<Unit>& units,
             int tile_tokens) {
-  const int packed_rows = problem.shape.query_tokens * problem.shape.local_heads;
+  const int packed_rows = sequences.packed_rows;
   int columns = 1;
   for (const Unit& unit : units) {
     for (const Run& run : unit.runs) columns = std::max(columns, run.column + 1);
@@ -145,12 +156,12 @@ void assign(SplitPlan& plan, const Problem& problem, const std::vector<Unit>& un
   std::vector<std::vector<WorkItem>> of_cta(static_cast<std::size_t>(columns * plan.width));
   for (const Unit& unit : units) {
     const int count = static_cast<int>(unit.runs.size());
-    const int length = problem.lengths[static_cast<std::size_t>(unit.request)];
     plan.num_splits = std::max(plan.num_splits, count);
     for (int j = 0; j < plan.width; ++j) {
       const int row_begin = (unit.pass * plan.width + j) * plan.tile_rows;
       if (row_begin >= packed_rows) break;
       const int row_count = std::min(plan.tile_rows, packed_rows - row_begin);
+      const int tokens = tokens_of(sequences, unit.request, row_begin, row_count);
       if (count > 1) {
         plan.merges.push_back(
             MergeItem{unit.request, row_begin, row_count, plan.slot_count, count});
@@ -160,8 +171,8 @@ void assign(SplitPlan& plan, const Problem& problem, const std::vector<Unit>& un
             WorkItem{.request = unit.request,
                      .row_begin = row_begin,
                      .row_count = row_count,
-                     .token_begin = std::min(length, run.step_begin * tile_tokens),
-                     .token_end = std::min(length, run.step_end * tile_tokens),
+                     .token_begin = std::min(tokens, run.step_begin * tile_tokens),
+                     .token_end = std::min(tokens, run.step_end * tile_tokens),
                      .slot = count > 1 ? plan.slot_count++ : -1});
       }
     }
@@ -184,18 +195,20 @@ bool SplitPlan::one_item_each() const {
 }
 
 SplitPlan plan_splits(const Problem& problem, const PlanRequest& request) {
-  const int packed_rows = problem.shape.query_tokens * problem.shape.local_heads;
-  const int blocks = ceil_div(packed_rows, kBlockRows);
+  const Sequences sequences = sequences_of(problem);
+  const int packed_rows = sequences.packed_rows;
+  const int blocks = ceil_div(packed_rows, request.row_step);
+  const int tiles = ceil_div(blocks, request.rows_max / request.row_step);
   SplitPlan plan;
-  plan.tile_rows = kBlockRows * ceil_div(blocks, ceil_div(blocks * kBlockRows, request.rows_max));
+  plan.tile_rows = request.row_step * ceil_div(blocks, tiles);
   plan.row_tiles = ceil_div(packed_rows, plan.tile_rows);
   plan.width = choose_width(plan.row_tiles, request.ctas);
-  Candidates candidates(problem, request, plan);
+  Candidates candidates(sequences, request, plan);
   const auto units =
       request.num_splits > 0 ? candidates.fixed(request.num_splits) : candidates.cheapest();
   plan.estimated_us = candidates.estimate_us(units);
-  assign(plan, problem, units, request.tile_tokens);
+  assign(plan, sequences, units, request.tile_tokens);
   return plan;
 }
 
-}  // namespace headsplit::kernels::dense
+}  // namespace headsplit::kernels::split

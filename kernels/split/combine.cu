@@ -1,14 +1,14 @@
 // out = sum_s w_s out_s,  w_s = exp(lse_s - lse),  lse = log sum_s exp(lse_s)
-// for each packed row that was split over the context; partials [slots, tile_rows, d_latent] fp32.
+// for each packed row that was split over the context; partials [slots, tile_rows, width] fp32.
 // Bound: latency.  The bytes of the partials are mostly still in L2: a warp merges 128 dimensions
 // of one row and asks for all that it needs at once; where there are many partials, eight warps
 // share them.
 
 #include "kernels/device/ptx.cuh"
-#include "kernels/mla_dense/softmax_constants.h"
-#include "kernels/mla_dense/split_kernel.h"
+#include "kernels/split/combine.h"
+#include "kernels/split/softmax_constants.h"
 
-namespace headsplit::kernels::dense {
+namespace headsplit::kernels::split {
 namespace {
 
 constexpr int kHeld = 4;  ///< partials that a warp has in registers at a time
@@ -102,15 +102,25 @@ struct Output {
 
   __device__ Partials partials() const {
     const std::int64_t first = std::int64_t{merge.slot_begin} * arguments.tile_rows + row;
-    return {arguments.partial_lse + first,
-            arguments.partial_output + first * arguments.d_latent + dim, merge.slot_count,
-            arguments.tile_rows, arguments.tile_rows * arguments.d_latent};
+    return {arguments.partial_lse + first, arguments.partial_output + first * arguments.width + dim,
+            merge.slot_count, arguments.tile_rows, arguments.tile_rows * arguments.width};
+  }
+  /// Of output and LSE.
+  __device__ std::int64_t target_row() const {
+    const int packed_row = merge.row_begin + row;
+    if (arguments.kv_heads == 1) {
+      return std::int64_t{merge.request} * arguments.packed_rows + packed_row;
+    }
+    const int group = arguments.group_heads;
+    const int token = merge.request / arguments.kv_heads * (arguments.packed_rows / group) +
+                      packed_row / group;  // of all requests
+    const int head = merge.request % arguments.kv_heads * group + packed_row % group;
+    return std::int64_t{token} * (arguments.kv_heads * group) + head;
   }
   __device__ void store(const float4& total, const RowLse& lse) const {
-    const std::int64_t target =
-        std::int64_t{merge.request} * arguments.packed_rows + merge.row_begin + row;
+    const std::int64_t target = target_row();
     const float inverse = lse.sum > 0 ? __fdividef(1, lse.sum) : 0;
-    *reinterpret_cast<uint2*>(arguments.output + target * arguments.d_latent + dim) =
+    *reinterpret_cast<uint2*>(arguments.output + target * arguments.width + dim) =
         make_uint2(ptx::pack_bf16(total.x * inverse, total.y * inverse),
                    ptx::pack_bf16(total.z * inverse, total.w * inverse));
     if (dim == 0) arguments.lse[target] = lse.sum > 0 ? lse.largest + logf(lse.sum) : -INFINITY;
@@ -154,13 +164,14 @@ __global__ void __launch_bounds__(32 * kWarps)
   const MergeItem merge = arguments.merges == nullptr ? arguments.inline_merges[blockIdx.y]
                                                       : arguments.merges[blockIdx.y];
   const int warp = threadIdx.x / 32;
-  const int chunks = arguments.d_latent / kCombineDims;
+  const int chunks = (arguments.width + kCombineDims - 1) / kCombineDims;
   const int index = blockIdx.x * (kWarps / kSplitWarps) + warp / kSplitWarps;
   const int row = index / chunks;
   if (row >= merge.row_count) return;  // the same for all warps of an output
   const int lane = threadIdx.x % 32;
-  const Output<kWarps, kSplitWarps> output{
-      arguments, merge, row, index % chunks * kCombineDims + lane * 4, warp, lane};
+  // Lanes past the end do what the last one with dimensions does.
+  const int dim = min(index % chunks * kCombineDims + lane * 4, arguments.width - 4);
+  const Output<kWarps, kSplitWarps> output{arguments, merge, row, dim, warp, lane};
   ptx::wait_for_previous_kernel();  // what comes before is of the plan
   output.merge_partials(of_warp);
 }
@@ -173,4 +184,4 @@ constexpr CombineKernel kKernels[] = {
 
 std::span<const CombineKernel> combine_kernels() { return kKernels; }
 
-}  // namespace headsplit::kernels::dense
+}  // namespace headsplit::kernels::split

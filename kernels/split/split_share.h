@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace headsplit::kernels::dense {
+namespace headsplit::kernels::split {
 
 /// A run of a unit's steps, and the column of CTAs that takes it.
 struct Run {
@@ -14,11 +14,11 @@ struct Run {
   int steps() const { return step_end - step_begin; }
 };
 
-/// What is shared among columns of CTAs: one request's context for the row tiles that run side by
+/// What is shared among columns of CTAs: one sequence's context for the row tiles that run side by
 /// side, in steps of the tile's tokens.
 struct Unit {
-  int request = 0;
-  int pass = 0;  ///< which group of row tiles
+  int request = 0;  ///< or sequence, as WorkItem has it
+  int pass = 0;     ///< which group of row tiles
   int steps = 0;
   std::vector<Run> runs;
 };
@@ -35,4 +35,4 @@ void share_in_count(std::vector<Unit>& units, int columns, int count, int item_s
 /// shortest: steps of a run that is worth cutting off.
 void share_in_order(std::vector<Unit>& units, int columns, int item_steps, int shortest);
 
-}  // namespace headsplit::kernels::dense
+}  // namespace headsplit::kernels::split

@@ -1,10 +1,10 @@
-#include "kernels/mla_dense/split_share.h"
+#include "kernels/split/split_share.h"
 
 #include <algorithm>
 #include <queue>
 #include <utility>
 
-namespace headsplit::kernels::dense {
+namespace headsplit::kernels::split {
 namespace {
 
 int ceil_div(std::int64_t a, std::int64_t b) { return static_cast<int>((a + b - 1) / b); }
@@ -101,4 +101,4 @@ void share_in_order(std::vector<Unit>& units, int columns, int item_steps, int s
   for (Unit& unit : units) sharer.share(unit);
 }
 
-}  // namespace headsplit::kernels::dense
+}  // namespace headsplit::kernels::split

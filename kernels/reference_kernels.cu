@@ -1,25 +1,58 @@
-// The reference of mla_dense in fp64, straight from the equation, for a few output rows:
-//   s_j = scale x sum_d q_d k_jd,  lse = log sum_j exp(s_j),  out_d = sum_j exp(s_j - lse) k_jd.
+// The reference of attention in fp64, straight from the equation, for a few output rows:
+//   s_j = scale x sum_d q_d k_jd,  lse = log sum_j exp(s_j),  out_d = sum_j exp(s_j - lse) v_jd;
+// the values of mla_dense are the first dimensions of its keys.
 // Nothing is shared with the kernels under test, not even their inputs: each value of query and
 // cache is made again from the seed, where it is needed.  Made to be read, not to be fast.
 #include <cmath>
 
-#include "kernels/mla_dense/reference_kernels.h"
 #include "kernels/mla_dense/stored_values.h"
+#include "kernels/per_head/stored_values.h"
+#include "kernels/reference_kernels.h"
 
 namespace headsplit::kernels {
 namespace {
 
 constexpr int kThreads = 128;
 
-__device__ double cache_value_of(const ReferenceArguments& a, const ReferenceTask& task, int token,
-                                 int dim) {
-  const std::int64_t page = a.page_table[task.first_page + token / a.page_tokens];
-  return stored_cache_value(a.seed, {.slot = page * a.page_tokens + token % a.page_tokens,
+/// Which token of which row.
+struct TokenPlace {
+  std::int64_t page;
+  int slot;
+  int kv_head;
+};
+
+__device__ TokenPlace place_of(const ReferenceArguments& a, const ReferenceTask& task, int token) {
+  return {a.page_table[task.first_page + token / a.page_tokens], token % a.page_tokens,
+          task.kv_head};
+}
+
+__device__ double cache_value_of(const ReferenceArguments& a, const TokenPlace& place, int dim) {
+  return stored_cache_value(a.seed, {.slot = place.page * a.page_tokens + place.slot,
                                      .dim = dim,
-                                     .d_latent = a.d_latent,
-                                     .d_qk = a.d_qk,
+                                     .d_latent = a.output_width,
+                                     .d_qk = a.query_width,
                                      .eight_bits = a.eight_bits});
+}
+
+__device__ std::int64_t head_index(const ReferenceArguments& a, const TokenPlace& place, int dim,
+                                   int width) {
+  return per_head_index({.page = place.page,
+                         .kv_head = place.kv_head,
+                         .slot = place.slot,
+                         .dim = dim,
+                         .kv_heads = a.kv_heads,
+                         .page_tokens = a.page_tokens,
+                         .width = width});
+}
+
+__device__ double key_of(const ReferenceArguments& a, const TokenPlace& place, int dim) {
+  if (a.kv_heads == 0) return cache_value_of(a, place, dim);
+  return stored_key(a.seed, head_index(a, place, dim, a.query_width));
+}
+
+__device__ double value_of(const ReferenceArguments& a, const TokenPlace& place, int dim) {
+  if (a.kv_heads == 0) return cache_value_of(a, place, dim);
+  return stored_value(a.seed, head_index(a, place, dim, a.output_width));
 }
 
 /// A thread has one token.
@@ -27,10 +60,11 @@ __global__ void score_kernel(const ReferenceArguments a) {
   const ReferenceTask task = a.tasks[blockIdx.y];
   const int token = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
   if (token >= task.tokens) return;
+  const TokenPlace place = place_of(a, task, token);
   double dot = 0;
-  for (int d = 0; d < a.d_qk; ++d) {
-    const double q = stored_query_value(a.seed, task.row * a.d_qk + d);
-    dot += q * cache_value_of(a, task, token, d);
+  for (int d = 0; d < a.query_width; ++d) {
+    const double q = stored_query_value(a.seed, task.row * a.query_width + d);
+    dot += q * key_of(a, place, d);
   }
   a.scores[std::int64_t{blockIdx.y} * a.tokens_max + token] = a.softmax_scale * dot;
 }
@@ -71,11 +105,11 @@ __global__ void part_kernel(const ReferenceArguments a) {
   const int begin = static_cast<int>(blockIdx.x) * ReferenceArguments::kChunkTokens;
   const int end = min(begin + ReferenceArguments::kChunkTokens, task.tokens);
   const double* scores = a.scores + std::int64_t{blockIdx.y} * a.tokens_max;
-  double* part = a.parts + (std::int64_t{blockIdx.y} * gridDim.x + blockIdx.x) * a.d_latent;
-  for (int d = threadIdx.x; d < a.d_latent; d += kThreads) {
+  double* part = a.parts + (std::int64_t{blockIdx.y} * gridDim.x + blockIdx.x) * a.output_width;
+  for (int d = threadIdx.x; d < a.output_width; d += kThreads) {
     double sum = 0;
     for (int j = begin; j < end; ++j) {
-      sum += exp(scores[j] - a.lse[blockIdx.y]) * cache_value_of(a, task, j, d);
+      sum += exp(scores[j] - a.lse[blockIdx.y]) * value_of(a, place_of(a, task, j), d);
     }
     part[d] = sum;
   }
@@ -83,11 +117,12 @@ __global__ void part_kernel(const ReferenceArguments a) {
 
 /// A block has one row.
 __global__ void sum_kernel(const ReferenceArguments a, int chunks) {
-  const double* part = a.parts + std::int64_t{blockIdx.x} * chunks * a.d_latent;
-  for (int d = threadIdx.x; d < a.d_latent; d += kThreads) {
+  const double* part = a.parts + std::int64_t{blockIdx.x} * chunks * a.output_width;
+  for (int d = threadIdx.x; d < a.output_width; d += kThreads) {
     double sum = 0;
-    for (int chunk = 0; chunk < chunks; ++chunk) sum += part[std::int64_t{chunk} * a.d_latent + d];
-    a.values[std::int64_t{blockIdx.x} * a.d_latent + d] = sum;
+    for (int chunk = 0; chunk < chunks; ++chunk)
+      sum += part[std::int64_t{chunk} * a.output_width + d];
+    a.values[std::int64_t{blockIdx.x} * a.output_width + d] = sum;
   }
 }
 

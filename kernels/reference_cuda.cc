@@ -1,9 +1,10 @@
-#include "kernels/mla_dense/reference_cuda.h"
+#include "kernels/reference_cuda.h"
 
 #include <algorithm>
 
 #include "kernels/device/buffer.h"
-#include "kernels/mla_dense/reference_kernels.h"
+#include "kernels/per_head/reference.h"
+#include "kernels/reference_kernels.h"
 
 namespace headsplit::kernels {
 namespace {
@@ -17,9 +18,13 @@ std::vector<ReferenceTask> tasks_of(const Problem& problem, std::span<const std:
     const int request = problem.request_of(row);
     const auto token = static_cast<int>(row / problem.shape.local_heads %
                                         std::int64_t{problem.shape.query_tokens});
-    tasks.push_back({.row = problem.source_row(row),
-                     .first_page = std::int64_t{request} * problem.pages_per_request,
-                     .tokens = problem.attended(request, token)});
+    ReferenceTask task{.row = problem.source_row(row),
+                       .first_page = std::int64_t{request} * problem.pages_per_request,
+                       .tokens = problem.attended(request, token)};
+    if (problem.shape.family == Family::per_head) {
+      task.kv_head = problem.source_kv_head(kv_head_of(problem, row));
+    }
+    tasks.push_back(task);
   }
   return tasks;
 }
@@ -56,24 +61,31 @@ Result<void> append(const Scratch& scratch, std::int64_t count, std::int64_t wid
   return {};
 }
 
+ReferenceArguments arguments_of(const Problem& problem) {
+  const RankProblem& shape = problem.shape;
+  const int whole_kv_heads = problem.source.heads == 0 ? shape.kv_heads : problem.source.kv_heads;
+  return {.seed = problem.seed,
+          .softmax_scale = problem.softmax_scale,
+          .tokens_max = 1,
+          .page_tokens = problem.page_tokens,
+          .query_width = shape.query_width(),
+          .output_width = shape.output_width(),
+          .kv_heads = shape.family == Family::per_head ? whole_kv_heads : 0,
+          .eight_bits = shape.kv_dtype == KvDtype::fp8};
+}
+
 }  // namespace
 
-Result<std::vector<ReferenceRow>> mla_dense_reference_rows_cuda(const Problem& problem,
-                                                                std::span<const std::int64_t> rows,
-                                                                cudaStream_t stream,
-                                                                DevicePool* pool) {
+Result<std::vector<ReferenceRow>> reference_rows_cuda(const Problem& problem,
+                                                      std::span<const std::int64_t> rows,
+                                                      cudaStream_t stream, DevicePool* pool) {
+  if (problem.shape.family == Family::kv_expand) return reference_rows(problem, rows);
   std::vector<ReferenceRow> found;
   if (rows.empty()) return found;
   const std::vector<ReferenceTask> tasks = tasks_of(problem, rows);
-  ReferenceArguments arguments{.seed = problem.seed,
-                               .softmax_scale = problem.softmax_scale,
-                               .tokens_max = 1,
-                               .page_tokens = problem.page_tokens,
-                               .d_latent = problem.shape.d_latent,
-                               .d_qk = problem.shape.d_qk(),
-                               .eight_bits = problem.shape.kv_dtype == KvDtype::fp8};
+  ReferenceArguments arguments = arguments_of(problem);
   for (const auto& task : tasks) arguments.tokens_max = std::max(arguments.tokens_max, task.tokens);
-  const std::int64_t width = arguments.d_latent;
+  const std::int64_t width = arguments.output_width;
   const std::int64_t part_values = arguments.chunks() * width;
   const std::int64_t at_once =
       std::clamp<std::int64_t>(kPartBytesMax / (part_values * std::int64_t{sizeof(double)}), 1,

@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/mla_dense/split_arguments.h"
-#include "kernels/mla_dense/split_share.h"
 #include "kernels/problem.h"
+#include "kernels/split/sequences.h"
+#include "kernels/split/split_share.h"
+#include "kernels/split/work_item.h"
 
-namespace headsplit::kernels::dense {
+namespace headsplit::kernels::split {
 
 /// What a plan is chosen by, in microseconds: measured once for each kernel (docs/mla-dense.md),
 /// and only good enough to rank plans.
@@ -24,16 +25,17 @@ struct PlanCost {
 /// What a plan is made for.
 struct PlanRequest {
   int rows_max = 64;     ///< packed rows that one CTA can take
+  int row_step = 16;     ///< a tile has a multiple of so many, at most rows_max
   int tile_tokens = 64;  ///< tokens of one step
   int ctas = 132;        ///< CTAs that run at once
-  int num_splits = 0;    ///< 0: the cheapest plan; else parts of each request
+  int num_splits = 0;    ///< 0: the cheapest plan; else parts of each sequence
   PlanCost cost;
 };
 
 /// Who computes what: CTA c takes items[item_begin[c]] .. items[item_begin[c + 1] - 1], in order.
 struct SplitPlan {
-  int tile_rows = 0;  ///< packed rows of a tile, a multiple of 16
-  int row_tiles = 0;  ///< tiles of one request's packed rows
+  int tile_rows = 0;  ///< packed rows of a tile, a multiple of row_step
+  int row_tiles = 0;  ///< tiles of one sequence's packed rows
   int width = 0;      ///< row tiles that run side by side, so that the cache is read from L2
   int num_splits = 0;
   int slot_count = 0;       ///< partials
@@ -46,9 +48,9 @@ struct SplitPlan {
   bool one_item_each() const;
 };
 
-/// Cuts the batch into runs of work: whole requests, equal parts of all requests, or equal shares
-/// of all CTAs, whichever the costs say is done first.  Row tiles of one request and run of tokens
-/// go to neighbouring CTAs.  Pure arithmetic: equal in, equal out.
+/// Cuts the batch into runs of work: whole sequences (requests, or their KV heads), equal parts of
+/// all of them, or equal shares of all CTAs, whichever the costs say is done first.  Row tiles of
+/// one sequence and run of tokens go to neighbouring CTAs.  Pure arithmetic: equal in, equal out.
 SplitPlan plan_splits(const Problem& problem, const PlanRequest& request);
 
-}  // namespace headsplit::kernels::dense
+}  // namespace headsplit::kernels::split

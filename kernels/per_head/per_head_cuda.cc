@@ -9,6 +9,7 @@
 #include "kernels/device/tile_layout.h"
 #include "kernels/per_head/device_buffers.h"
 #include "kernels/per_head/head_choice.h"
+#include "kernels/per_head/shape.h"
 #include "kernels/split/combine.h"
 
 namespace headsplit::kernels {
@@ -21,9 +22,6 @@ using split::SplitPlan;
 constexpr double kLog2e = 1.4426950408889634;
 constexpr int kPageTokensMin = 16;
 constexpr int kPageTokensMax = 128;
-constexpr int kWidthMin = 64;
-constexpr int kWidthMax = 256;
-constexpr int kWidthStep = 16;
 
 Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& plan) {
   const int rows = packed_rows(problem.shape);
@@ -209,32 +207,13 @@ Result<void> check_pages(int page_tokens) {
               "per-head kernels on CUDA take pages of 16, 32, 64 or 128 tokens, not ", page_tokens);
 }
 
-Result<void> check_width(const char* what, int width) {
-  if (width >= kWidthMin && width <= kWidthMax && width % kWidthStep == 0) return {};
-  return fail(ErrorKind::config, "per-head kernels on CUDA take ", what, " of ", kWidthMin, " to ",
-              kWidthMax, " in multiples of ", kWidthStep, ", not ", width);
-}
-
 }  // namespace
 
 Result<void> per_head_cuda_supports(const RankProblem& shape) {
-  TRY(check_family("a per-head kernel", Family::per_head, shape));
-  if (shape.kv_dtype != KvDtype::bf16) {
-    return fail(ErrorKind::config, "per-head kernels on CUDA read bf16 caches only, not ",
-                enum_name(shape.kv_dtype));
-  }
-  if (shape.local_heads < 1 || shape.kv_heads < 1 || shape.local_heads % shape.kv_heads != 0) {
-    return fail(ErrorKind::config,
-                "per-head kernels take heads that are a multiple of the KV heads, "
-                "not ",
-                shape.local_heads, " and ", shape.kv_heads);
-  }
-  if (shape.batch < 1 || shape.query_tokens < 1 || shape.context < 0) {
-    return fail(ErrorKind::config,
-                "per-head kernels: batch and query tokens must be positive, context not negative");
-  }
-  TRY(check_width("keys (d_nope + d_rope)", shape.query_width()));
-  return check_width("values (d_v)", shape.output_width());
+  TRY(check_per_head_shape("per-head attention on CUDA", shape));
+  if (shape.kv_dtype == KvDtype::bf16) return {};
+  return fail(ErrorKind::config, "per-head attention on CUDA reads bf16 caches only, not ",
+              enum_name(shape.kv_dtype));
 }
 
 Result<std::unique_ptr<BoundKernel>> bind_per_head_cuda(const Problem& problem,

@@ -22,9 +22,11 @@ ARG REVISION=unknown
 RUN --mount=type=cache,target=/root/.cache/ccache \
     ./dev install /opt/headsplit release "${REVISION}"
 # Hardware counters: CUPTI is in no runtime image.
-RUN find -L /usr/local/cuda/lib64 /usr/local/cuda/extras/CUPTI/lib64 -maxdepth 1 \
-      \( -name 'libcupti.so.[0-9]*' -o -name 'libnvperf_*.so' \) 2>/dev/null \
-      -exec cp -L {} /opt/headsplit/lib/ \;
+RUN for folder in /usr/local/cuda/lib64 /usr/local/cuda/extras/CUPTI/lib64; do \
+      [ ! -d "$folder" ] || find -L "$folder" -maxdepth 1 \
+        \( -name 'libcupti.so.[0-9]*' -o -name 'libnvperf_*.so' \) \
+        -exec cp -L {} /opt/headsplit/lib/ \; || exit 1; \
+    done
 
 FROM ${BASE} AS agent
 ARG VERSION=0.1.0

@@ -21,8 +21,8 @@ KernelEntry per_head(const char* name, const char* structure) {
 const KernelEntry kCudaEntries[] = {
     {.name = "mla_dense",
      .backend = Backend::cuda,
-     .summary =
-         "absorbed MLA decode, paged bf16 cache, split-KV; wgmma on Hopper, mma.sync from sm_80 on",
+     .summary = "absorbed MLA decode, paged bf16 or FP8 cache, split-KV; wgmma on Hopper, mma.sync "
+                "from sm_80 on",
      .supports = mla_dense_cuda_supports,
      .bind = bind_mla_dense_cuda},
     per_head("mha_decode", "multi-head attention"),

@@ -34,8 +34,9 @@ std::vector<std::int64_t> length_sums(const std::vector<std::int64_t>& lengths, 
 double length_imbalance(const std::vector<std::int64_t>& lengths, int dp);
 
 /// KV heads of the cache that `kernel` reads (kv_expand: writes) for this model: 1 for the latent
-/// kernels and mqa_decode, all heads for mha_decode, mla_expanded and kv_expand, the model's own for gqa_decode (8 groups, or the largest
-/// divisor of the heads below, when the model has no groups).
+/// kernels and mqa_decode, all heads for mha_decode, mla_expanded and kv_expand, the model's own
+/// for gqa_decode (8 groups, or the largest divisor of the heads below, when the model has no
+/// groups).
 int kernel_kv_heads(const Model& model, const std::string& kernel);
 
 /// The problem of one rank of a point: heads / tp, and its share of batch and context (rank 0 has

@@ -159,6 +159,17 @@ __device__ __forceinline__ void mbarrier_arrive_expect(std::uint32_t barrier, st
       : "memory");
 }
 
+/// So many bytes (a multiple of 16) into shared memory as they lie.  They count at the barrier.
+/// "Data movement: cp.async.bulk"; sm_90.
+__device__ __forceinline__ void copy_bytes(std::uint32_t shared, const void* global,
+                                           std::uint32_t bytes, std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared),
+      "l"(global), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
 /// A box of a tensor of four dimensions into shared memory, swizzled as the tensor map says; what
 /// lies outside the tensor is 0.  Its bytes count at the barrier.
 /// "Data movement: cp.async.bulk.tensor"; sm_90.
@@ -202,6 +213,41 @@ __device__ __forceinline__ bool barrier_or(int name, int threads, bool value) {
   return any != 0;
 }
 
+/// The same in f16.  "Warp-level matrix instructions: mma"; sm_80.
+__device__ __forceinline__ void mma_m16n8k16_f16(float (&d)[4], const std::uint32_t (&a)[4],
+                                                 std::uint32_t b0, std::uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// Four e4m3 values as f16, exactly: the two in the low half of `values`, and the two in the high.
+/// "Data movement and conversion instructions: cvt"; sm_89.
+__device__ __forceinline__ void e4m3_to_f16(std::uint32_t& low, std::uint32_t& high,
+                                            std::uint32_t values) {
+  asm("{\n.reg .b16 l, h;\nmov.b32 {l, h}, %2;\n"
+      "cvt.rn.f16x2.e4m3x2 %0, l;\ncvt.rn.f16x2.e4m3x2 %1, h;\n}"
+      : "=r"(low), "=r"(high)
+      : "r"(values));
+}
+
+/// Two values rounded to f16, `low` in the low half.
+/// "Data movement and conversion instructions: cvt"; sm_80.
+__device__ __forceinline__ std::uint32_t pack_f16(float low, float high) {
+  std::uint32_t result;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
+/// "Half precision floating point instructions: mul"; sm_53.
+__device__ __forceinline__ std::uint32_t multiply_f16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t result;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+
 /// 2^x, relative error at most 2^-22; denormals give 0.
 /// "Floating point instructions: ex2"; sm_50.
 __device__ __forceinline__ float exp2_approx(float x) {
@@ -234,6 +280,20 @@ __device__ __forceinline__ void store_shared(std::uint32_t address, const float 
 __device__ __forceinline__ void load_shared(float (&value)[4], std::uint32_t address) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+               : "r"(address)
+               : "memory");
+}
+
+/// "Data movement and conversion instructions: ld"; 16 or 8 bytes from shared memory.
+__device__ __forceinline__ void load_shared(std::uint32_t (&value)[4], std::uint32_t address) {
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value[0]), "=r"(value[1]), "=r"(value[2]), "=r"(value[3])
+               : "r"(address)
+               : "memory");
+}
+__device__ __forceinline__ void load_shared(std::uint32_t (&value)[2], std::uint32_t address) {
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+               : "=r"(value[0]), "=r"(value[1])
                : "r"(address)
                : "memory");
 }

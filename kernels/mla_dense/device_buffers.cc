@@ -33,7 +33,7 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   Buffers buffers;
   buffers.query = TRY(DeviceBuffer<std::uint16_t>::make(problem.rows() * shape.d_qk(), pool));
   buffers.cache = TRY(DeviceBuffer<std::uint16_t>::make(
-      std::int64_t{problem.page_count} * problem.page_tokens * shape.d_qk(), pool));
+      std::int64_t{problem.page_count} * problem.page_tokens * cache_row_bytes(shape) / 2, pool));
   buffers.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream, pool));
   const auto ends = split::attended_tokens(problem);
   buffers.ends = TRY(DeviceBuffer<std::int32_t>::copy_of(ends, stream, pool));
@@ -55,8 +55,14 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   const auto source_pages =
       TRY(DeviceBuffer<std::int32_t>::copy_of(problem.source.pages, stream, pool));
   CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), problem.seed, stream, source));
-  CUDA_TRY(fill_cache(buffers.cache.data(), used.data(), problem.page_count, problem.page_tokens,
-                      shape.d_qk(), problem.seed, stream, source_pages.data()));
+  if (shape.kv_dtype == KvDtype::fp8) {
+    CUDA_TRY(fill_fp8_cache(reinterpret_cast<unsigned char*>(buffers.cache.data()), used.data(),
+                            problem.page_count, problem.page_tokens, shape.d_latent, shape.d_rope,
+                            problem.seed, stream, source_pages.data()));
+  } else {
+    CUDA_TRY(fill_cache(buffers.cache.data(), used.data(), problem.page_count, problem.page_tokens,
+                        shape.d_qk(), problem.seed, stream, source_pages.data()));
+  }
   const auto policies = TRY(DeviceBuffer<std::uint64_t>::make(2, pool));
   std::array<std::uint64_t, 2> made = {};
   CUDA_TRY(make_policies(policies.data(), stream));

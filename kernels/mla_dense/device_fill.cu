@@ -2,6 +2,7 @@
 
 #include "kernels/bf16.h"
 #include "kernels/device/ptx.cuh"
+#include "kernels/e4m3.h"
 #include "kernels/mla_dense/device_fill.h"
 #include "kernels/random_value.h"
 
@@ -48,6 +49,35 @@ __global__ void fill_cache_kernel(std::uint16_t* cache, const std::int32_t* used
   }
 }
 
+/// A block takes slots, its threads the values of each: e4m3, scales, RoPE.
+__global__ void fill_fp8_cache_kernel(unsigned char* cache, const std::int32_t* used_slots,
+                                      std::int64_t slots, int page_tokens, int d_latent, int d_rope,
+                                      std::uint64_t seed, const std::int32_t* source_pages) {
+  const int tiles = d_latent / kFp8ScaleTile;
+  const int row_bytes = d_latent + 4 * tiles + 2 * d_rope;
+  for (std::int64_t slot = blockIdx.x; slot < slots; slot += gridDim.x) {
+    unsigned char* const row = cache + slot * row_bytes;
+    const std::int64_t page = slot / page_tokens;
+    if (slot % page_tokens >= used_slots[page]) {
+      for (int i = threadIdx.x; i < row_bytes; i += kThreads) row[i] = 0xFF;  // NaN of all types
+      continue;
+    }
+    const std::int64_t whole_page = source_pages == nullptr ? page : source_pages[page];
+    const auto whole = static_cast<std::uint64_t>(whole_page * page_tokens + slot % page_tokens);
+    const auto value = [&](int dim) {
+      return random_value(seed, Tensor::cache, whole * (d_latent + d_rope) + dim);
+    };
+    const auto scale = [&](int tile) { return fp8_cache_scale(seed, whole * tiles + tile); };
+    auto* const scales = reinterpret_cast<float*>(row + d_latent);
+    auto* const rope = reinterpret_cast<std::uint16_t*>(row + d_latent + 4 * tiles);
+    for (int dim = threadIdx.x; dim < d_latent; dim += kThreads) {
+      row[dim] = e4m3_bits(value(dim) / scale(dim / kFp8ScaleTile));
+    }
+    for (int i = threadIdx.x; i < tiles; i += kThreads) scales[i] = scale(i);
+    for (int i = threadIdx.x; i < d_rope; i += kThreads) rope[i] = bf16_bits(value(d_latent + i));
+  }
+}
+
 __global__ void policy_kernel(std::uint64_t* policies) {
   policies[0] = ptx::evict_first_policy();
   policies[1] = ptx::evict_normal_policy();
@@ -75,6 +105,17 @@ cudaError_t fill_cache(std::uint16_t* cache, const std::int32_t* used_slots,
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(slots, kBlocksMax));
   fill_cache_kernel<<<blocks, kThreads, 0, stream>>>(cache, used_slots, slots, page_tokens, d_qk,
                                                      seed, source_pages);
+  return cudaGetLastError();
+}
+
+cudaError_t fill_fp8_cache(unsigned char* cache, const std::int32_t* used_slots,
+                           std::int64_t page_count, int page_tokens, int d_latent, int d_rope,
+                           std::uint64_t seed, cudaStream_t stream,
+                           const std::int32_t* source_pages) {
+  const std::int64_t slots = page_count * page_tokens;
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(slots, kBlocksMax));
+  fill_fp8_cache_kernel<<<blocks, kThreads, 0, stream>>>(cache, used_slots, slots, page_tokens,
+                                                         d_latent, d_rope, seed, source_pages);
   return cudaGetLastError();
 }
 

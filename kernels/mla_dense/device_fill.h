@@ -27,6 +27,13 @@ cudaError_t fill_cache(std::uint16_t* cache, const std::int32_t* used_slots,
                        std::int64_t page_count, int page_tokens, int d_qk, std::uint64_t seed,
                        cudaStream_t stream, const std::int32_t* source_pages = nullptr);
 
+/// The same of the FP8 cache: [page_count, page_tokens] rows of d_latent e4m3 values, a scale
+/// (fp32) for each 128 of them, and d_rope bf16 values.
+cudaError_t fill_fp8_cache(unsigned char* cache, const std::int32_t* used_slots,
+                           std::int64_t page_count, int page_tokens, int d_latent, int d_rope,
+                           std::uint64_t seed, cudaStream_t stream,
+                           const std::int32_t* source_pages = nullptr);
+
 /// Enqueues the making of L2 policies, which only instructions of the GPU can say.
 /// policies: [2], for lines that are first to go, and for all others.
 cudaError_t make_policies(std::uint64_t* policies, cudaStream_t stream);

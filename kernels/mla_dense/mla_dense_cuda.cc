@@ -170,10 +170,6 @@ Result<void> check_pages(int page_tokens) {
 
 Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
   TRY(check_family("mla_dense", Family::mla_dense, shape));
-  if (shape.kv_dtype != KvDtype::bf16) {
-    return fail(ErrorKind::config, "mla_dense on CUDA reads bf16 caches only, not ",
-                enum_name(shape.kv_dtype));
-  }
   if (shape.local_heads < 1 || shape.local_heads > 128) {
     return fail(ErrorKind::config, "mla_dense takes 1 to 128 local heads, not ", shape.local_heads);
   }
@@ -184,9 +180,10 @@ Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
   if (shape.batch < 1 || shape.context < 0) {
     return fail(ErrorKind::config, "mla_dense: batch must be positive, context not negative");
   }
-  if (split_kernels_of(shape.d_latent, shape.d_rope).empty()) {
+  if (split_kernels_of(shape).empty()) {
     return fail(ErrorKind::config, "mla_dense on CUDA has d_latent + d_rope of ",
-                supported_widths(), ", not ", shape.d_latent, " + ", shape.d_rope);
+                supported_widths(shape.kv_dtype), " for a ", enum_name(shape.kv_dtype),
+                " cache, not ", shape.d_latent, " + ", shape.d_rope);
   }
   return {};
 }

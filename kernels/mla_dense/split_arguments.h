@@ -14,11 +14,11 @@ using split::WorkItem;
 /// to memory at the start of a kernel.
 constexpr int kInlineItems = 160;
 
-/// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16,
-/// page_table [batch, pages_per_request], ends [batch, query_tokens] tokens that a query token
-/// attends to, never fewer than the one before it, output [batch, packed rows, d_latent] bf16, lse
-/// [batch, packed rows] fp32, partial_output [slots, tile_rows, d_latent] and partial_lse [slots,
-/// tile_rows] fp32.
+/// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16 (or rows of FP8,
+/// fp8_shape.h), page_table [batch, pages_per_request], ends [batch, query_tokens] tokens that a
+/// query token attends to, never fewer than the one before it, output [batch, packed rows,
+/// d_latent] bf16, lse [batch, packed rows] fp32, partial_output [slots, tile_rows, d_latent] and
+/// partial_lse [slots, tile_rows] fp32.
 struct SplitArguments {
   const std::uint16_t* query = nullptr;
   const std::uint16_t* cache = nullptr;

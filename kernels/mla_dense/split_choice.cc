@@ -8,17 +8,20 @@ namespace {
 struct Widths {
   int d_latent;
   int d_rope;
+  KvDtype kv_dtype;
   std::span<const SplitKernel> (*kernels)();
 };
 
-constexpr Widths kWidths[] = {{512, 64, split_kernels_512_64},
-                              {512, 64, split_kernels_hopper},
-                              {512, 0, split_kernels_512_0},
-                              {256, 32, split_kernels_256_32}};
+constexpr Widths kWidths[] = {{512, 64, KvDtype::bf16, split_kernels_512_64},
+                              {512, 64, KvDtype::bf16, split_kernels_hopper},
+                              {512, 0, KvDtype::bf16, split_kernels_512_0},
+                              {256, 32, KvDtype::bf16, split_kernels_256_32},
+                              {512, 64, KvDtype::fp8, split_kernels_fp8_512_64}};
 
 /// Stages that fit; 0: this GPU cannot run the kernel.
 int stages_of(const SplitKernel& kernel, const GpuLimits& limits) {
   if (kernel.hopper && !is_hopper(limits)) return 0;
+  if (limits.compute_major < kernel.compute_major_min) return 0;
   const int stages =
       (split::room_bytes(limits, kernel.ctas_per_sm) - kernel.fixed_bytes) / kernel.stage_bytes;
   return stages < kernel.stages_min ? 0 : std::min(stages, kernel.stages_max);
@@ -35,20 +38,21 @@ bool better(const SplitKernel& a, const SplitKernel& b, int rows) {
 
 }  // namespace
 
-std::vector<SplitKernel> split_kernels_of(int d_latent, int d_rope) {
+std::vector<SplitKernel> split_kernels_of(const RankProblem& shape) {
   std::vector<SplitKernel> found;
   for (const Widths& widths : kWidths) {
-    if (widths.d_latent != d_latent || widths.d_rope != d_rope) continue;
+    if (widths.d_latent != shape.d_latent || widths.d_rope != shape.d_rope) continue;
+    if (widths.kv_dtype != shape.kv_dtype) continue;
     const auto kernels = widths.kernels();
     found.insert(found.end(), kernels.begin(), kernels.end());
   }
   return found;
 }
 
-std::string supported_widths() {
+std::string supported_widths(KvDtype kv_dtype) {
   std::string text;
   for (const Widths& widths : kWidths) {
-    if (widths.kernels == split_kernels_hopper) continue;
+    if (widths.kernels == split_kernels_hopper || widths.kv_dtype != kv_dtype) continue;
     text += str(text.empty() ? "" : ", ", widths.d_latent, " + ", widths.d_rope);
   }
   return text;
@@ -57,7 +61,7 @@ std::string supported_widths() {
 std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits) {
   const int rows = shape.query_tokens * shape.local_heads;
   std::vector<Choice> found;
-  for (const SplitKernel& kernel : split_kernels_of(shape.d_latent, shape.d_rope)) {
+  for (const SplitKernel& kernel : split_kernels_of(shape)) {
     const int stages = stages_of(kernel, limits);
     if (stages == 0) continue;
     found.push_back(
@@ -76,6 +80,15 @@ Result<Choice> choose_kernel(const RankProblem& shape, const GpuLimits& limits) 
       choices.begin(), choices.end(),
       [&](const Choice& a, const Choice& b) { return better(a.kernel, b.kernel, rows); });
   if (best == choices.end()) {
+    const auto kernels = split_kernels_of(shape);
+    const bool too_old = std::all_of(
+        kernels.begin(), kernels.end(),
+        [&](const SplitKernel& kernel) { return limits.compute_major < kernel.compute_major_min; });
+    if (!kernels.empty() && too_old) {
+      return fail(ErrorKind::config, "mla_dense on a ", enum_name(shape.kv_dtype),
+                  " cache needs compute capability ", kernels.front().compute_major_min,
+                  ".0 or later, this GPU has ", limits.compute_major, ".", limits.compute_minor);
+    }
     return fail(ErrorKind::config, "no tiles for d_latent ", shape.d_latent, " and d_rope ",
                 shape.d_rope, " fit the ", limits.shared_bytes_per_cta,
                 " bytes of shared memory of a CTA");

@@ -18,11 +18,11 @@ struct Choice {
   std::string reason;
 };
 
-/// The kernels for these widths; empty when there are none.
-std::vector<SplitKernel> split_kernels_of(int d_latent, int d_rope);
+/// The kernels for these widths and this type of cache; empty when there are none.
+std::vector<SplitKernel> split_kernels_of(const RankProblem& shape);
 
-/// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32".
-std::string supported_widths();
+/// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32" for bf16.
+std::string supported_widths(KvDtype kv_dtype);
 
 /// The kernels for these widths that this GPU runs and has the shared memory for.
 std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits);

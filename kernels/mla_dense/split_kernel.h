@@ -21,10 +21,11 @@ struct SplitKernel {
   int stage_bytes = 0;
   int stages_min = 2;
   int stages_max = 8;
-  double step_us = 1;   ///< of PlanCost
-  double item_us = 2;   ///< of PlanCost
-  double start_us = 1;  ///< of PlanCost
-  bool hopper = false;  ///< compute capability 9.0 and no other
+  double step_us = 1;         ///< of PlanCost
+  double item_us = 2;         ///< of PlanCost
+  double start_us = 1;        ///< of PlanCost
+  bool hopper = false;        ///< compute capability 9.0 and no other
+  int compute_major_min = 0;  ///< of the compute capability
   void (*function)(SplitArguments) = nullptr;
 
   constexpr int shared_bytes(int stages) const { return fixed_bytes + stages * stage_bytes; }
@@ -36,5 +37,7 @@ std::span<const SplitKernel> split_kernels_512_0();
 std::span<const SplitKernel> split_kernels_256_32();
 /// The same for Hopper, 512 + 64.
 std::span<const SplitKernel> split_kernels_hopper();
+/// For the FP8 cache, 512 + 64.
+std::span<const SplitKernel> split_kernels_fp8_512_64();
 
 }  // namespace headsplit::kernels::dense

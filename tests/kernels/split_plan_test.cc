@@ -252,6 +252,14 @@ TEST(SplitChoice, KeepsToTheSharedMemoryOfTheGpu) {
   }
 }
 
+TEST(SplitChoice, TakesTheFp8KernelForAnFp8CacheFromHopperOn) {
+  const RankProblem shape{.local_heads = 16, .kv_dtype = KvDtype::fp8};
+  const Choice choice = choose_kernel(shape, kH200).value();
+  EXPECT_EQ(choice.kernel.name, "mma.sync in f16");
+  EXPECT_EQ(choose_kernel(shape, kA100).error().message,
+            "mla_dense on a fp8 cache needs compute capability 9.0 or later, this GPU has 0.0");
+}
+
 TEST(SplitChoice, SaysWhyNothingFits) {
   const auto refused = choose_kernel(
       RankProblem{}, {.sm_count = 1, .shared_bytes_per_cta = 49152, .shared_bytes_per_sm = 65536});
@@ -271,10 +279,12 @@ TEST(MlaDenseCudaSupports, RefusesWithTheReason) {
   EXPECT_EQ(reason({.local_heads = 129}), "mla_dense takes 1 to 128 local heads, not 129");
   EXPECT_EQ(reason({.query_tokens = 257}),
             "mla_dense on CUDA takes 1 to 256 query tokens, not 257");
-  EXPECT_EQ(reason({.kv_dtype = KvDtype::fp8}),
-            "mla_dense on CUDA reads bf16 caches only, not fp8");
+  EXPECT_EQ(reason({.kv_dtype = KvDtype::fp8}), "");
+  EXPECT_EQ(reason({.d_latent = 256, .d_rope = 32, .kv_dtype = KvDtype::fp8}),
+            "mla_dense on CUDA has d_latent + d_rope of 512 + 64 for a fp8 cache, not 256 + 32");
   EXPECT_EQ(reason({.d_latent = 384, .d_rope = 64}),
-            "mla_dense on CUDA has d_latent + d_rope of 512 + 64, 512 + 0, 256 + 32, not 384 + 64");
+            "mla_dense on CUDA has d_latent + d_rope of 512 + 64, 512 + 0, 256 + 32 for a bf16 "
+            "cache, not 384 + 64");
 }
 
 TEST(MlaDenseCudaSupports, RefusesOddPagesBeforeItAsksForAGpu) {

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "kernels/device/quad.cuh"
+#include "kernels/device/tiles.cuh"
+#include "kernels/mla_dense/fp8_loader.cuh"
+#include "kernels/split/softmax_constants.h"
+
+/// One of the four warps of the FP8 kernel.
+namespace headsplit::kernels::dense::fp8 {
+
+using split::kLn2;
+
+/// Named barrier of all warps.
+constexpr int kAllBarrier = 1;
+
+/// A warp multiplies the keys of its 128 latent dimensions (and 16 of RoPE), which have one scale a
+/// token, with the queries of all rows; warps add up their scores, and each weighs a quarter of the
+/// tokens; then each multiplies the weights with its 128 dimensions again.  e4m3 becomes f16 in
+/// registers, exactly; scales are applied to scores, and to weights in f16.
+struct Warp {
+  const SplitArguments& arguments;
+  SharedMemory memory;
+  int warp;
+  int lane;
+
+  // Of the item:
+  WorkItem item;
+  int mask_begin;  ///< tiles that reach past this token are masked
+  std::uint32_t query[8][4];
+  std::uint32_t rope_query[4];
+  float output[16][4];  ///< tile 2 x i: dimensions 16 x i + 0, 2, 4, ..; tile 2 x i + 1: 1, 3, ..
+  float reference[2];   ///< score that weights are relative to, log2; -inf before the first
+  float sum[2];         ///< of this thread's weights
+  int attended[2];
+
+  __device__ int row(int half) const { return lane / 4 + 8 * half; }
+  __device__ bool is_row(int of_tile) const { return of_tile < item.row_count; }
+  __device__ std::int64_t global_row(int of_tile) const {
+    return std::int64_t{item.request} * arguments.packed_rows + item.row_begin + of_tile;
+  }
+  __device__ void barrier() const { ptx::barrier_sync(kAllBarrier, kThreads); }
+  __device__ std::uint32_t scale_address(std::uint32_t stage, int token) const {
+    return stage + token * kRowBytes + kScalesAt + 4 * warp;
+  }
+
+  __device__ void begin(const WorkItem& next);
+  __device__ void clear(std::uint32_t stage, int from) const;
+  __device__ void multiply_keys(std::uint32_t stage, float (&scores)[kTiles][4],
+                                std::uint32_t (&scales)[kTiles]) const;
+  __device__ void hand_out(const float (&scores)[kTiles][4]) const;
+  __device__ void collect(float (&mine)[kTilesAWarp][4], const float (&scores)[kTiles][4]) const;
+  __device__ void mask(float (&mine)[kTilesAWarp][4], int token) const;
+  __device__ bool weigh(const float (&mine)[kTilesAWarp][4], float (&added)[2]) const;
+  __device__ void move_references(const float (&mine)[kTilesAWarp][4]);
+  __device__ void multiply_values(std::uint32_t stage, const std::uint32_t (&scales)[kTiles]);
+  __device__ void share_row_value(int half, float value) const;
+  __device__ void finish();
+  __device__ void store(int half, float factor, std::int64_t target) const;
+  __device__ void tile(std::uint32_t stage, int token, Loader& loader);
+  __device__ void run(const CtaItems& items);
+};
+
+}  // namespace headsplit::kernels::dense::fp8

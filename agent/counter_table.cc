@@ -24,6 +24,8 @@ constexpr std::array kTable{
     CounterRow{dram_bytes_written, standard, "dram__bytes_op_write.sum",
                "GB202 GB203 GB205 GB206 GB207"},
     CounterRow{bf16_ops, standard, "sm__ops_path_tensor_src_bf16_dst_fp32.sum", "GA GH AD GB"},
+    CounterRow{fp16_ops, detail, "sm__ops_path_tensor_src_fp16.sum", "GH100"},
+    CounterRow{fp16_ops, detail, "sm__ops_path_tensor_src_fp16_dst_fp32.sum", "GA AD GB"},
     CounterRow{fp8_ops, standard, "sm__ops_path_tensor_src_fp8.sum", "GH100"},
     CounterRow{fp8_ops, detail, "sm__ops_path_tensor_src_fp8.sum", "AD10"},
     CounterRow{fp8_ops, detail, "sm__ops_path_tensor_src_fp4_fp6_fp8_dst_fp32.sum",
@@ -62,6 +64,7 @@ void assign(Counts& counts, Figure figure, double value) {
     case dram_bytes_read: add(counts.dram_bytes_read, value); break;
     case dram_bytes_written: add(counts.dram_bytes_written, value); break;
     case bf16_ops:
+    case fp16_ops:
     case fp8_ops: add(counts.tensor_ops, value); break;
     case l2_bytes: add(counts.l2_bytes, value); break;
     case l2_hit: counts.l2_hit_ratio = value / 100; break;

@@ -18,6 +18,7 @@ enum class Figure {
   dram_bytes_read,
   dram_bytes_written,
   bf16_ops,  ///< tensor-core operations on bf16, one multiply-add is two; padding included
+  fp16_ops,  ///< the same on f16, as the FP8 cache becomes
   fp8_ops,
   l2_bytes,
   range_time,  ///< kept for reference: 20 to 50 us more than the launch itself takes
@@ -26,8 +27,8 @@ enum class Figure {
   warps_active,
   dram_active,
 };
-BOOST_DESCRIBE_ENUM(Figure, dram_bytes_read, dram_bytes_written, bf16_ops, fp8_ops, l2_bytes,
-                    range_time, l2_hit, tensor_active, warps_active, dram_active)
+BOOST_DESCRIBE_ENUM(Figure, dram_bytes_read, dram_bytes_written, bf16_ops, fp16_ops, fp8_ops,
+                    l2_bytes, range_time, l2_hit, tensor_active, warps_active, dram_active)
 
 /// One counter: what it tells, its name, the set it is collected in, and the chips that have it
 /// under this name.

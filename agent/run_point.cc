@@ -232,7 +232,9 @@ Result<void> count_work(Device& device, BoundKernel& kernel, const Lease& lease,
     return {};
   }
   const Stopwatch watch;
-  const CountMode mode{.detail = lease.measure.counters_detail,
+  // What an FP8 cache becomes is multiplied in f16, and f16 operations need a pass of their own.
+  const bool eight_bits = lease.point.kv_dtype == KvDtype::fp8;
+  const CountMode mode{.detail = lease.measure.counters_detail || eight_bits,
                        .repeatable = lease.point.ranks == Ranks::emulated};
   const RememberedCounts counted{TRY(device.count(kernel, mode)), lease.point_id};
   row.count_s += watch.seconds();

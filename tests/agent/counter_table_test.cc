@@ -94,7 +94,8 @@ TEST(CounterTable, SaysThatFp8OperationsWereNotCountedWhereTheyNeedTheDetailSet)
 
   const auto both = values_of("GB100", true);
   const Counts detailed = counts_from("GB100", both, {});
-  EXPECT_EQ(detailed.tensor_ops, value_of(both, bf16_ops) + value_of(both, fp8_ops));
+  EXPECT_EQ(detailed.tensor_ops,
+            value_of(both, bf16_ops) + value_of(both, fp16_ops) + value_of(both, fp8_ops));
   EXPECT_EQ(detailed.reason, "");
 }
 

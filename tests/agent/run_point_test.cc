@@ -157,6 +157,17 @@ TEST(RunPoint, AsksForTheDetailCountersAndSaysWhenLaunchesCannotBeRepeated) {
   EXPECT_FALSE(device.counted[0].repeatable);
 }
 
+TEST(RunPoint, CountsAnFp8CacheWithTheDetailSetWhichHasTheF16Operations) {
+  FakeDevice device({});
+  ProblemMemory memory;
+  Lease lease = small_lease();
+  lease.point.kv_dtype = KvDtype::fp8;
+  lease.problem.kv_dtype = KvDtype::fp8;
+  run_point(device, kCeilings, lease, memory);
+  ASSERT_EQ(device.counted.size(), 1u);
+  EXPECT_TRUE(device.counted[0].detail);
+}
+
 TEST(RunPoint, SaysHowLongTheDeviceWorked) {
   const Row row = run_with({});
   const double samples_s = static_cast<double>(row.samples_us.size()) * 100e-6;

@@ -88,9 +88,11 @@ class Device {
   virtual ~Device() = default;
 
   virtual const DeviceInfo& info() const = 0;
+  /// fixed_splits: parts of each request's context; 0: the kernel chooses.
   /// Fails: config (no such kernel, or it cannot run this problem), cuda (out of memory).
   virtual Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string& kernel,
-                                                             const kernels::Problem& problem) = 0;
+                                                             const kernels::Problem& problem,
+                                                             int fixed_splits = 0) = 0;
   /// The fp64 reference of some output rows: on the CPU, unless the device has something faster.
   virtual Result<std::vector<kernels::ReferenceRow>> reference_rows(
       const kernels::Problem& problem, std::span<const std::int64_t> rows) {

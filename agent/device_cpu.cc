@@ -75,10 +75,11 @@ class CpuDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
 
   Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string& kernel,
-                                                     const kernels::Problem& problem) override {
+                                                     const kernels::Problem& problem,
+                                                     int fixed_splits) override {
     const kernels::KernelEntry* entry = TRY(kernels::find_kernel(kernel, kernels::Backend::cpu));
     TRY(entry->supports(problem.shape));
-    return entry->bind(problem, kernels::BindOptions{});
+    return entry->bind(problem, kernels::BindOptions{.num_splits = fixed_splits});
   }
 
   Result<Timed> time(kernels::BoundKernel& kernel, const TimeRequest& request) override {

@@ -83,12 +83,15 @@ class CudaDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
 
   Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string& kernel,
-                                                     const kernels::Problem& problem) override {
+                                                     const kernels::Problem& problem,
+                                                     int fixed_splits) override {
     timer_.forget();
     const kernels::KernelEntry* entry = TRY(kernels::find_kernel(kernel, kernels::Backend::cuda));
     TRY(entry->supports(problem.shape));
     TRY(make_room(problem.shape));
-    return entry->bind(problem, kernels::BindOptions{.stream = timer_.stream(), .pool = &pool_});
+    return entry->bind(problem,
+                       kernels::BindOptions{
+                           .stream = timer_.stream(), .pool = &pool_, .num_splits = fixed_splits});
   }
 
   Result<std::vector<kernels::ReferenceRow>> reference_rows(

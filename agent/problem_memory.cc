@@ -14,7 +14,8 @@ std::string problem_key(const Lease& lease) {
 }
 
 std::string counts_key(const Lease& lease) {
-  return str(lease.point.kernel, " ", lease.measure.counters_detail, " ", problem_key(lease));
+  return str(lease.point.kernel, " ", lease.point.fixed_splits, " ", lease.measure.counters_detail,
+             " ", problem_key(lease));
 }
 
 template <class Value>

@@ -25,7 +25,7 @@ class ProblemMemory {
   const kernels::Reference* reference(const Lease& lease) const;
   const kernels::Reference& remember(const Lease& lease, kernels::Reference reference);
 
-  /// Of the same kernel and set of counters.
+  /// Of the same kernel, splits and set of counters.
   const RememberedCounts* counts(const Lease& lease) const;
   void remember(const Lease& lease, RememberedCounts counts);
 

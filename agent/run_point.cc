@@ -258,7 +258,7 @@ Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& leas
   device.settle();
   row.count_s = watch.lap();  // what is left of programming the counters after the last point
   const Problem problem = kernels::make_problem(lease.problem, lease.seed);
-  const auto kernel = TRY(device.bind(lease.point.kernel, problem));
+  const auto kernel = TRY(device.bind(lease.point.kernel, problem, lease.point.fixed_splits));
   note_config(kernel->config(), row);
   row.prepare_s = watch.lap();
   const kernels::Reference* reference = TRY(reference_of(device, problem, lease, memory));

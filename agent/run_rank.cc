@@ -90,7 +90,7 @@ Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ce
   const Problem whole = whole_problem(lease);
   const Problem shard =
       tp::rank_shard(whole, lease.point.layout, lease.gang.rank, lease.gang.pages);
-  const auto kernel = TRY(device.bind(lease.point.kernel, shard));
+  const auto kernel = TRY(device.bind(lease.point.kernel, shard, lease.point.fixed_splits));
   note_shard(shard, kernel->config(), row);
   row.prepare_s = seconds_since(start);
   TRY(kernel->poison());

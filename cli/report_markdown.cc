@@ -54,7 +54,9 @@ std::string heading(const ErosionCell& cell) {
              ", L=", cell.context, ", ", enum_name(cell.kv_dtype), "\n\n", escaped(cell.sweep),
              ": ", escaped(cell.model), cell.device.empty() ? "" : " on " + escaped(cell.device),
              ", ", enum_name(cell.lengths), " lengths, ", enum_name(cell.l2), " L2, ",
-             enum_name(cell.ranks), " ranks.\n\n");
+             enum_name(cell.ranks), " ranks",
+             cell.fixed_splits > 0 ? str(", splits fixed at ", cell.fixed_splits) : std::string(),
+             ".\n\n");
 }
 
 constexpr const char* kHead =

@@ -142,7 +142,9 @@ void add_run(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("run", "Run a sweep on this machine: coordinator and agents included");
   verb->footer(
       "Ctrl-C stops cleanly; the same command goes on where it stopped, and re-runs nothing that\n"
-      "was finished. Example: headsplit run configs/sweeps/quick.yaml --db quick.db --out out");
+      "was finished. Example: headsplit run configs/sweeps/quick.yaml --db quick.db --out out\n"
+      "In the file, measure: {fixed_splits: N} cuts every request into N parts: batch-invariant\n"
+      "(docs/mla-dense.md).");
   verb->add_option("sweep", options->sweep_file, "Sweep file (YAML)")->required();
   verb->add_option("--db", options->fleet.database,
                    "Database: made when missing, resumed when it holds this sweep")

@@ -1,6 +1,7 @@
 #include "coordinator/erosion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <unordered_map>
 
@@ -31,7 +32,15 @@ ErosionCell cell_of(const Row& row) {
           .batch = row.batch,
           .query_tokens = row.query_tokens,
           .context = row.context,
-          .ranks = row.ranks};
+          .ranks = row.ranks,
+          .fixed_splits = row.fixed_splits};
+}
+
+/// Times each cached token is stored: K and V of their own go with their heads, all else is on
+/// every head-parallel rank.
+int kv_duplication_of(const Row& row) {
+  const bool own_heads = row.kernel == "mha_decode" || row.kernel == "mla_expanded";
+  return own_heads ? 1 : row.tp;
 }
 
 ErosionLine line_of(const Row& row) {
@@ -42,7 +51,7 @@ ErosionLine line_of(const Row& row) {
           .rank_count = row.tp * row.dp * row.cp,
           .local_heads = row.local_heads,
           .status = row.status,
-          .kv_duplication = row.tp};
+          .kv_duplication = kv_duplication_of(row)};
 }
 
 /// The element whose key equals that of `wanted`, appended when there is none.
@@ -147,6 +156,12 @@ void summarise_line(Group& group) {
 
 void compare_line(Group& group, const Group& alone) {
   ErosionLine& line = group.line;
+  // Groups of heads are shared out until each rank has one, and copied from there on.
+  const auto cache =
+      ratio(median_of(group.ok, &Row::kv_bytes_model), median_of(alone.ok, &Row::kv_bytes_model));
+  const bool grouped = !group.ok.empty() && group.ok.front()->kernel == "gqa_decode";
+  if (grouped && cache)
+    line.kv_duplication = static_cast<int>(std::lround(*cache * line.rank_count));
   line.speedup = ratio(alone.line.time_us, line.time_us);
   if (line.speedup) line.efficiency = *line.speedup / line.rank_count;
   const bool both_measured = line.intensity_source == Provenance::measured &&
@@ -163,7 +178,7 @@ std::string key_of(const Row& row) {
   for (const std::int64_t part :
        {std::int64_t(row.kv_dtype), std::int64_t(row.lengths), std::int64_t(row.l2),
         std::int64_t(row.batch), std::int64_t(row.query_tokens), row.context,
-        std::int64_t(row.ranks)}) {
+        std::int64_t(row.ranks), std::int64_t(row.fixed_splits)}) {
     key += std::to_string(part) + ' ';
   }
   return key;

@@ -33,10 +33,10 @@ struct ErosionLine {
   std::optional<double> intensity_flop_per_byte;
   Provenance intensity_source = Provenance::model;
   std::optional<double> reuse_retained;  ///< intensity over that of tp1, both of one provenance
-  int kv_duplication = 1;                ///< times each cached token is stored: tp, for a latent
-  std::optional<double> gbps;            ///< modelled HBM bytes over time
-  std::optional<double> gflops;          ///< useful GFLOP/s
-  Limiter limiter = Limiter::unknown;    ///< of most repeats
+  int kv_duplication = 1;  ///< times each cached token is stored: tp, for a latent or one KV head
+  std::optional<double> gbps;          ///< modelled HBM bytes over time
+  std::optional<double> gflops;        ///< useful GFLOP/s
+  Limiter limiter = Limiter::unknown;  ///< of most repeats
   std::optional<double> intensity_model_flop_per_byte;
   std::optional<double> dram_bytes;        ///< counted, reads and writes
   std::optional<double> hbm_bytes_model;   ///< least, by the formula
@@ -67,6 +67,7 @@ struct ErosionCell {
   int query_tokens = 1;
   std::int64_t context = 1;
   Ranks ranks = Ranks::emulated;
+  int fixed_splits = 0;
   std::string device;  ///< of the first ok row
   std::string backend;
   std::vector<ErosionLine> lines;
@@ -75,7 +76,7 @@ struct ErosionCell {
 };
 BOOST_DESCRIBE_STRUCT(ErosionCell, (),
                       (sweep, model, kernel, kv_dtype, lengths, l2, batch, query_tokens, context,
-                       ranks, device, backend, lines))
+                       ranks, fixed_splits, device, backend, lines))
 
 /// What a data sheet says of a row's time; nothing for devices without one.
 using TimeOfRow = std::function<std::optional<double>(const Row&)>;

@@ -6,8 +6,11 @@
 #include "core/rank_memory.h"
 
 namespace headsplit::coordinator {
-std::int64_t rank_memory_bytes(const RankProblem& problem) {
-  return static_cast<std::int64_t>(memory_bytes(problem));
+
+std::int64_t rank_memory_bytes(const RankProblem& problem, int fixed_splits) {
+  const double rows = 1.0 * problem.batch * problem.query_tokens * problem.local_heads;
+  const double partials = 4.0 * rows * fixed_splits * (problem.output_width() + 1);
+  return static_cast<std::int64_t>(memory_bytes(problem) + partials);
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -7,11 +7,9 @@
 
 namespace headsplit::coordinator {
 
-/// Bytes that one rank needs on its device for a problem of a latent kernel: the paged cache with
-/// its spare pages, query, fp32 output and LSE, and the fp32 partials of a split context.
-/// The same sum as kernels::memory_bytes, which cannot be linked here; a test in tests/coordinator
-/// holds the two together.
-std::int64_t rank_memory_bytes(const RankProblem& problem);
+/// Bytes that one rank needs on its device for a problem: memory_bytes (core/rank_memory.h), and
+/// the fp32 partials of every request where the sweep fixes its splits.
+std::int64_t rank_memory_bytes(const RankProblem& problem, int fixed_splits = 0);
 
 /// "12.3 GB": decimal units, three digits.
 std::string bytes_text(std::int64_t bytes);

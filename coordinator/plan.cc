@@ -26,6 +26,7 @@ Point point_at(const Sweep& sweep, std::int64_t position) {
   point.lengths = next(sweep.axes.lengths);
   point.kv_dtype = next(sweep.axes.kv_dtype);
   point.message_bytes = next(sweep.axes.message_bytes);
+  point.fixed_splits = next(sweep.axes.fixed_splits);
   point.kernel = next(sweep.kernels);
   return point;
 }
@@ -53,8 +54,9 @@ PlannedPoint planned_point(const Sweep& sweep, const Point& point,
     return planned;
   }
   planned.problem = *problem;
-  planned.memory_bytes = is_collective(point.kernel) ? kMessageBuffers * point.message_bytes
-                                                     : rank_memory_bytes(*problem);
+  planned.memory_bytes = is_collective(point.kernel)
+                             ? kMessageBuffers * point.message_bytes
+                             : rank_memory_bytes(*problem, point.fixed_splits);
   if (memory_bytes && planned.memory_bytes > *memory_bytes) {
     skip(planned, memory_reason(planned.memory_bytes, *memory_bytes));
   }

@@ -38,9 +38,9 @@ std::string sweep_content(const Sweep& sweep) {
   for (const Exclusion& exclusion : sweep.exclude) exclude.push_back(exclusion_json(exclusion));
   if (sweep.ranks.size() == 1) object["ranks"] = enum_name(sweep.ranks.front());
   if (sweep.gang == GangOptions{}) object.erase("gang");
-  if (sweep.axes.message_bytes == Axes{}.message_bytes) {
-    object["axes"].get_object().erase("message_bytes");
-  }
+  json::object& axes = object["axes"].get_object();
+  if (sweep.axes.message_bytes == Axes{}.message_bytes) axes.erase("message_bytes");
+  if (sweep.axes.fixed_splits == Axes{}.fixed_splits) axes.erase("fixed_splits");
   if (exclude.empty()) {
     object.erase("exclude");
   } else {
@@ -54,7 +54,8 @@ std::int64_t product_size(const Sweep& sweep) {
   for (const std::size_t factor :
        {sweep.kernels.size(), sweep.layouts.size(), sweep.ranks.size(), sweep.axes.batch.size(),
         sweep.axes.query_tokens.size(), sweep.axes.context.size(), sweep.axes.kv_dtype.size(),
-        sweep.axes.lengths.size(), sweep.axes.l2.size(), sweep.axes.message_bytes.size()}) {
+        sweep.axes.lengths.size(), sweep.axes.l2.size(), sweep.axes.message_bytes.size(),
+        sweep.axes.fixed_splits.size()}) {
     size *= static_cast<std::int64_t>(std::min<std::size_t>(factor, kPointsMax + 1));
     if (size > kPointsMax) return kPointsMax + 1;
   }

@@ -21,11 +21,13 @@ struct Axes {
   std::vector<Lengths> lengths{Lengths::equal};
   std::vector<L2> l2{L2::cold};
   std::vector<std::int64_t> message_bytes{0};  ///< of collective kernels; 0 for all others
+  std::vector<int> fixed_splits{0};            ///< of each request; 0: the kernel chooses
 
   bool operator==(const Axes&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Axes, (),
-                      (batch, query_tokens, context, kv_dtype, lengths, l2, message_bytes))
+                      (batch, query_tokens, context, kv_dtype, lengths, l2, message_bytes,
+                       fixed_splits))
 
 /// One entry of `exclude`: a point is left out when each list that is not empty holds its value.
 struct Exclusion {

@@ -9,6 +9,7 @@ constexpr std::int64_t kQueryTokensMax = 1 << 16;
 constexpr std::int64_t kContextMax = 16 << 20;
 constexpr std::int64_t kRanksMax = 1 << 16;
 constexpr std::int64_t kMessageBytesMax = std::int64_t{1} << 34;
+constexpr std::int64_t kFixedSplitsMax = 256;
 constexpr std::int64_t kRepeatsMax = 1000;
 constexpr std::int64_t kAttemptsMax = 100;
 constexpr double kHourMs = 3.6e6;
@@ -78,8 +79,9 @@ Result<Exclusion> read_exclusion(const YamlValue& map) {
 }  // namespace
 
 Result<Axes> read_axes(const YamlValue& value) {
-  const std::vector<std::string> keys = {"batch",   "query_tokens", "context",      "kv_dtype",
-                                         "lengths", "l2",           "message_bytes"};
+  const std::vector<std::string> keys = {"batch",         "query_tokens", "context",
+                                         "kv_dtype",      "lengths",      "l2",
+                                         "message_bytes", "fixed_splits"};
   TRY(value.check_keys(keys));
   for (const std::string& key : keys) {
     const auto axis = value.find(key);
@@ -94,10 +96,17 @@ Result<Axes> read_axes(const YamlValue& value) {
         [](const YamlValue& entry) { return entry.integer(0, kMessageBytesMax); });
   };
   TRY(fill(axes.message_bytes, value, "message_bytes", messages));
+  TRY(fill(axes.fixed_splits, value, "fixed_splits", read_fixed_splits));
   return axes;
 }
 
 Result<std::vector<L2>> read_l2(const YamlValue& value) { return choices<L2>(value); }
+
+Result<std::vector<int>> read_fixed_splits(const YamlValue& value) {
+  return value.list_of<int>([](const YamlValue& entry) -> Result<int> {
+    return static_cast<int>(TRY(entry.integer(0, kFixedSplitsMax)));
+  });
+}
 
 Result<std::vector<Exclusion>> read_exclusions(const YamlValue& value) {
   std::vector<Exclusion> exclusions;
@@ -124,8 +133,9 @@ Result<void> fill_counters(MeasureSettings& measure, const YamlValue& value) {
 }  // namespace
 
 Result<MeasureSettings> read_measure(const YamlValue& value) {
-  const auto keys = value.check_keys({"l2", "min_time_ms", "max_noise", "max_time_ms", "counters",
-                                      "counters_detail", "mode", "repeats"});
+  const auto keys =
+      value.check_keys({"l2", "fixed_splits", "min_time_ms", "max_noise", "max_time_ms", "counters",
+                        "counters_detail", "mode", "repeats"});
   if (!keys) return keys.error();
   MeasureSettings measure;
   if (const auto v = value.find("min_time_ms")) measure.min_time_ms = TRY(v->real(0, kHourMs));

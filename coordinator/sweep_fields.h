@@ -23,7 +23,9 @@ Result<GangOptions> read_gang(const YamlValue& value);
 /// Collectives need real ranks and a message size, and go with nothing else.
 Result<void> check_collectives(const YamlValue& document, const Sweep& sweep);
 Result<Axes> read_axes(const YamlValue& value);
+/// Axes that `measure` may give in place of `axes`.
 Result<std::vector<L2>> read_l2(const YamlValue& value);
+Result<std::vector<int>> read_fixed_splits(const YamlValue& value);
 Result<std::vector<Exclusion>> read_exclusions(const YamlValue& value);
 Result<MeasureSettings> read_measure(const YamlValue& value);
 Result<Limits> read_limits(const YamlValue& value);

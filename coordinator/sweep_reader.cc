@@ -60,6 +60,21 @@ Result<void> check_whole(const YamlValue& document, const Sweep& sweep) {
   return {};
 }
 
+/// Axes that stand in `measure`.
+Result<void> read_axes_of_measure(const YamlValue& document, const YamlValue& measure, Axes& axes) {
+  const auto block = document.find("axes");
+  const auto once = [&](const std::string& key) -> Result<std::optional<YamlValue>> {
+    const auto value = measure.find(key);
+    if (!value || !block || !block->find(key)) return value;
+    return value->error(key + " is given in axes already; write it once");
+  };
+  if (const auto l2 = TRY(once("l2"))) axes.l2 = TRY(read_l2(*l2));
+  if (const auto splits = TRY(once("fixed_splits"))) {
+    axes.fixed_splits = TRY(read_fixed_splits(*splits));
+  }
+  return {};
+}
+
 /// Fails: config (counters that the ranks of a gang cannot collect).
 Result<void> check_counters(const YamlValue& measure, const Sweep& sweep) {
   const bool real =
@@ -87,11 +102,7 @@ Result<Sweep> sweep_from_yaml(const std::string& text, const std::string& filena
   if (const auto value = document.find("measure")) {
     sweep.measure = TRY(read_measure(*value));
     TRY(check_counters(*value, sweep));
-    const auto axes = document.find("axes");
-    if (const auto l2 = value->find("l2")) {
-      if (axes && axes->find("l2")) return l2->error("l2 is given in axes already; write it once");
-      sweep.axes.l2 = TRY(read_l2(*l2));
-    }
+    TRY(read_axes_of_measure(document, *value, sweep.axes));
   }
   if (const auto value = document.find("limits")) sweep.limits = TRY(read_limits(*value));
   if (const auto value = document.find("seed")) sweep.seed = TRY(value->unsigned_integer());

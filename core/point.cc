@@ -18,8 +18,9 @@ std::string content_id(const std::string& text) {
 
 std::string point_id(const Point& point) {
   json::value content = to_json(point);
-  // Points without a message keep the ids that they had before there were any.
+  // Points without them keep the ids that they had before there were any.
   if (point.message_bytes == 0) content.get_object().erase("message_bytes");
+  if (point.fixed_splits == 0) content.get_object().erase("fixed_splits");
   return content_id(json::serialize(content));
 }
 
@@ -28,7 +29,8 @@ std::string point_label(const Point& point) {
     return str(point.kernel, " ", layout_name(point.layout), " ", point.message_bytes, " bytes");
   }
   return str(point.kernel, " ", layout_name(point.layout), " B=", point.batch,
-             " T=", point.query_tokens, " L=", point.context, " ", enum_name(point.kv_dtype));
+             " T=", point.query_tokens, " L=", point.context, " ", enum_name(point.kv_dtype),
+             point.fixed_splits > 0 ? str(" splits=", point.fixed_splits) : std::string());
 }
 
 }  // namespace headsplit

@@ -41,12 +41,15 @@ struct Point {
   L2 l2 = L2::cold;
   int repeat = 0;
   std::int64_t message_bytes = 0;  ///< of a collective kernel; 0 for all others
+  /// Parts that each request's context is cut into; 0: as the kernel finds fastest for the batch.
+  /// Fixed, a request gives the same bits whatever else is in the batch.
+  int fixed_splits = 0;
 
   bool operator==(const Point&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Point, (),
                       (model, kernel, layout, ranks, batch, query_tokens, context, kv_dtype,
-                       lengths, l2, repeat, message_bytes))
+                       lengths, l2, repeat, message_bytes, fixed_splits))
 HEADSPLIT_JSON_ELSEWHERE(Point)
 
 /// Stable id from the point's content (16 hex digits of a SHA-1): equal points, equal ids.

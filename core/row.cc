@@ -22,6 +22,7 @@ Row row_of(const Point& point) {
   row.l2 = point.l2;
   row.repeat = point.repeat;
   row.message_bytes = point.message_bytes;
+  row.fixed_splits = point.fixed_splits;
   return row;
 }
 

@@ -128,6 +128,10 @@ headsplit_shape plugin_shape(const RankProblem& shape, int page_tokens) {
 Result<std::unique_ptr<BoundKernel>> bind_plugin(const headsplit_kernel& kernel,
                                                  const Problem& problem,
                                                  const BindOptions& options) {
+  if (options.num_splits > 0) {
+    return fail(ErrorKind::config, kernel.name, ": splits fixed at ", options.num_splits,
+                ": a plug-in chooses its own; legal: 0");
+  }
   const int threads = options.threads > 0 ? options.threads : available_threads();
   const OutputType type = PluginKernel::output_type(kernel);
   auto memory = kernel.backend == HEADSPLIT_CUDA

@@ -50,7 +50,8 @@ std::vector<Row> rows_of_device(const std::vector<Row>& rows, const Device& devi
     const auto& names = device.reported_as;
     const bool is_own = row.device == device.name ||
                         std::find(names.begin(), names.end(), row.device) != names.end();
-    if (is_own && row.status == Status::ok && row.time_us) own.push_back(row);
+    const bool counts = row.status == Status::ok && row.time_us && row.fixed_splits == 0;
+    if (is_own && counts) own.push_back(row);
   }
   return own;
 }

@@ -103,7 +103,8 @@ class TimeModel {
 /// lines and measured_us: [n], n >= 1.
 Derating fit_derating(const std::vector<Roofline>& lines, const std::vector<double>& measured_us);
 
-/// The ok rows of a device, by its name or what drivers call it.
+/// The ok rows of a device, by its name or what drivers call it; not those of fixed splits, which
+/// a kernel does not choose.
 std::vector<Row> rows_of_device(const std::vector<Row>& rows, const Device& device);
 
 /// Ceilings that those rows carry, by their medians: what was measured on the very device.

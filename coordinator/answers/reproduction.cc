@@ -63,6 +63,7 @@ Sweep narrowed(Sweep sweep, const Row& row) {
   sweep.axes.lengths = {row.lengths};
   sweep.axes.l2 = {row.l2};
   sweep.axes.message_bytes = {row.message_bytes};
+  sweep.axes.fixed_splits = {row.fixed_splits};
   sweep.exclude.clear();
   sweep.measure.repeats = row.repeat + 1;
   sweep.seed = row.seed;

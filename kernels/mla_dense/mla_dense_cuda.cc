@@ -52,6 +52,7 @@ class MlaDenseCuda final : public BoundKernel {
         ctas_(plan.ctas()),
         buffers_(std::move(buffers)),
         config_(config_of(problem, choice, plan)),
+        partials_most_(options.num_splits > 0 ? options.num_splits : plan.num_splits),
         split_(split_arguments(choice, plan)),
         combine_(combine_arguments(plan)) {}
 
@@ -70,7 +71,7 @@ class MlaDenseCuda final : public BoundKernel {
   Result<void> launch(Part part) override {
     if (part != Part::combine) TRY(launch_split());
     if (part != Part::split && combine_.merge_count > 0) {
-      TRY(split::launch_combine(combine_, {.num_splits = config_.num_splits,
+      TRY(split::launch_combine(combine_, {.num_splits = partials_most_,
                                            .overlaps = part == Part::all && overlaps_,
                                            .stream = stream_}));
     }
@@ -153,6 +154,9 @@ class MlaDenseCuda final : public BoundKernel {
   int ctas_;
   Buffers buffers_;
   Config config_;
+  /// Of a request: with fixed splits as many as asked for, not as any request of the batch got, so
+  /// that the order of sums does not depend on the batch.
+  int partials_most_;
   SplitArguments split_;
   CombineArguments combine_;
 };

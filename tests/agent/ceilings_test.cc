@@ -9,8 +9,8 @@ namespace {
 class FakeCpu final : public Device {
  public:
   const DeviceInfo& info() const override { return info_; }
-  Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string&,
-                                                     const kernels::Problem&) override {
+  Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string&, const kernels::Problem&,
+                                                     int) override {
     return fail(ErrorKind::config, "runs no kernels");
   }
   Result<Timed> time(kernels::BoundKernel&, const TimeRequest&) override {

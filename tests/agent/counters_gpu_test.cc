@@ -238,8 +238,8 @@ class BareGpu final : public Device {
              .cuda = nvml_.cuda_version()};
   }
   const DeviceInfo& info() const override { return info_; }
-  Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string&,
-                                                     const kernels::Problem&) override {
+  Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string&, const kernels::Problem&,
+                                                     int) override {
     return fail(ErrorKind::config, "runs no kernels");
   }
   Result<Timed> time(kernels::BoundKernel&, const TimeRequest&) override {

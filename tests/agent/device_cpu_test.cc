@@ -4,6 +4,7 @@
 
 #include "agent/cpu_facts.h"
 #include "kernels/verify.h"
+#include "tests/agent/fixed_splits.h"
 
 namespace headsplit::agent {
 namespace {
@@ -56,6 +57,11 @@ TEST(DeviceCpu, TimesAKernelThatVerifiesAndLeavesCountersOutWithAReason) {
   const Counts counts = device->count(*kernel, {}).value();
   EXPECT_EQ(counts.dram_bytes_read, std::nullopt);
   EXPECT_FALSE(counts.reason.empty());
+}
+
+TEST(DeviceCpu, FixedSplitsGiveARequestTheSameBitsWhateverTheBatch) {
+  const auto device = open_cpu_device().value();
+  for (const int heads : {6, 40}) expect_bits_whatever_the_batch(*device, heads, {1, 3, 9});
 }
 
 TEST(DeviceCpu, RefusesWhatItsKernelsCannotRun) {

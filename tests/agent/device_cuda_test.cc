@@ -6,6 +6,7 @@
 
 #include "core/stats.h"
 #include "kernels/verify.h"
+#include "tests/agent/fixed_splits.h"
 
 namespace headsplit::agent {
 namespace {
@@ -39,6 +40,13 @@ TEST(DeviceCuda, TimesShortAndLongLaunchesAndLeavesTheirOutputsRight) {
       }
     }
     EXPECT_TRUE(kernels::verify(*kernel, problem, 4).has_value());
+  }
+}
+
+TEST(DeviceCuda, FixedSplitsGiveARequestTheSameBitsWhateverTheBatch) {
+  const auto device = open_cuda_device().value();
+  for (const int heads : {8, 16, 40, 128}) {
+    expect_bits_whatever_the_batch(*device, heads, {1, 3, 12});
   }
 }
 

@@ -35,7 +35,9 @@ class FakeDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
 
   Result<std::unique_ptr<kernels::BoundKernel>> bind(const std::string& kernel,
-                                                     const kernels::Problem& problem) override {
+                                                     const kernels::Problem& problem,
+                                                     int fixed_splits) override {
+    bound_with_splits.push_back(fixed_splits);
     if (kernel != "mla_dense") return fail(ErrorKind::config, "no kernel '", kernel, "'");
     return std::unique_ptr<kernels::BoundKernel>(std::make_unique<Kernel>(script_, problem));
   }
@@ -71,6 +73,7 @@ class FakeDevice final : public Device {
   DeviceState state() override { return script_.state; }
 
   int references_made = 0;
+  std::vector<int> bound_with_splits;
   std::vector<CountMode> counted;
 
  private:

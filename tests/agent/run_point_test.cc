@@ -137,6 +137,18 @@ TEST(RunPoint, CountsTheSameLaunchOnceAndSaysWhere) {
   EXPECT_EQ(device.counted.size(), 2u) << "another set of counters";
 }
 
+TEST(RunPoint, BindsTheKernelWithTheSplitsThatThePointFixes) {
+  FakeDevice device({.counts = {.dram_bytes_read = 1e6, .all = {{"dram__bytes_read.sum", 1e6}}}});
+  ProblemMemory memory;
+  Lease lease = small_lease();
+  EXPECT_EQ(run_point(device, kCeilings, lease, memory).fixed_splits, 0);
+  lease.point.fixed_splits = 4;
+  lease.point_id = point_id(lease.point);
+  EXPECT_EQ(run_point(device, kCeilings, lease, memory).fixed_splits, 4);
+  EXPECT_EQ(device.bound_with_splits, (std::vector{0, 4}));
+  EXPECT_EQ(device.counted.size(), 2u) << "another launch, so counted anew";
+}
+
 TEST(RunPoint, TriesAgainToCountWhatCouldNotBeCounted) {
   FakeDevice device({});
   ProblemMemory memory;

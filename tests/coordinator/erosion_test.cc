@@ -137,6 +137,29 @@ TEST(Erosion, IsATableOfAlignedColumns) {
       "* kept from an earlier run of the sweep\n");
 }
 
+TEST(Erosion, KeepsFixedSplitsApart) {
+  Row fixed = row_at("tp1", 1100);
+  fixed.fixed_splits = 4;
+  const auto cells = erosion(std::vector<Row>{row_at("tp1", 1000), fixed});
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_EQ(cells[1].fixed_splits, 4);
+  EXPECT_NE(erosion_text(cells).find(", splits fixed at 4; on Test CPU"), std::string::npos);
+}
+
+TEST(Erosion, CountsCopiesOfTheCacheByWhatEachRankKeeps) {
+  const auto duplication = [](const std::string& kernel, double kv_bytes_of_tp4) {
+    std::vector<Row> rows = {row_at("tp1", 1000), row_at("tp4", 500)};
+    for (Row& row : rows) row.kernel = kernel;
+    rows[0].kv_bytes_model = 8e6;
+    rows[1].kv_bytes_model = kv_bytes_of_tp4;
+    return erosion(rows)[0].lines[1].kv_duplication;
+  };
+  EXPECT_EQ(duplication("mla_dense", 8e6), 4);
+  EXPECT_EQ(duplication("mha_decode", 2e6), 1);
+  EXPECT_EQ(duplication("gqa_decode", 2e6), 1) << "4 groups or more";
+  EXPECT_EQ(duplication("gqa_decode", 4e6), 2) << "2 groups: two ranks share each";
+}
+
 TEST(Erosion, OfNoRowsIsNothing) {
   EXPECT_TRUE(erosion({}).empty());
   EXPECT_EQ(erosion_text({}), "");

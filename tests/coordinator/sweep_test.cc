@@ -36,7 +36,8 @@ seed: 18446744073709551615
             R"({"tp":1,"dp":1,"cp":8},{"tp":4,"dp":2,"cp":1}])");
   EXPECT_EQ(json_text(sweep.axes),
             R"({"batch":[1,16],"query_tokens":[1,2],"context":[1024,65536,1048576],)"
-            R"("kv_dtype":["bf16","fp8"],"lengths":["equal"],"l2":["cold"],"message_bytes":[0]})");
+            R"("kv_dtype":["bf16","fp8"],"lengths":["equal"],"l2":["cold"],"message_bytes":[0],)"
+            R"("fixed_splits":[0]})");
   EXPECT_EQ(sweep.exclude.size(), 2u);
   EXPECT_EQ(sweep.measure.repeats, 3);
   EXPECT_EQ(sweep.measure.max_noise, 0.02);
@@ -55,6 +56,19 @@ TEST(Sweep, AsksForTheDetailCountersAndForSettledClocks) {
   EXPECT_TRUE(more.counters_detail);
   EXPECT_EQ(more.mode, MeasureMode::sustained);
   EXPECT_FALSE(sweep_of("name: a\ntp: 1\nmeasure: {counters: false}").measure.counters);
+}
+
+TEST(Sweep, FixesTheSplitsOfARequestAsAnAxisOrWhileMeasuring) {
+  const Sweep sweep = sweep_of("name: a\nmeasure: {fixed_splits: [0, 4]}");
+  EXPECT_EQ(sweep.axes.fixed_splits, (std::vector{0, 4}));
+  EXPECT_EQ(sweep_of("name: a\naxes: {fixed_splits: [0, 4]}"), sweep);
+  EXPECT_EQ(sweep_of(sweep_content(sweep)), sweep);
+  EXPECT_EQ(error_of("axes: {fixed_splits: 1}\nmeasure: {fixed_splits: 2}"),
+            "s.yaml:2:25: measure.fixed_splits: fixed_splits is given in axes already; "
+            "write it once");
+  EXPECT_EQ(sweep_content(sweep_of("name: a\nmeasure: {fixed_splits: 0}")),
+            sweep_content(sweep_of("name: a")))
+      << "plans keep the ids that they had before there was such an axis";
 }
 
 TEST(Sweep, LeavesPluginFilesToTheAgentsThatRunThem) {
@@ -134,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "kernels, layouts, tp, ranks, gang, axes, exclude, measure, limits, seed"},
         BadSweep{"UnknownKey", "tp: 1\naxes:\n  bach: 4\n",
                  "s.yaml:3:3: axes: unknown key 'bach'; did you mean 'batch'? Legal: batch, "
-                 "query_tokens, context, kv_dtype, lengths, l2, message_bytes"},
+                 "query_tokens, context, kv_dtype, lengths, l2, message_bytes, fixed_splits"},
         BadSweep{"UnknownPlacement", "ranks: real\ngang: {placement: near}",
                  "s.yaml:2:19: gang.placement: 'near' is not one of: pack, spread, listed"},
         BadSweep{"ListedWithoutAList", "ranks: real\ngang: {placement: listed}",

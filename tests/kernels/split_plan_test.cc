@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -230,6 +231,29 @@ TEST(PlannedSplit, AFixedNumberOfSplitsKeepsTheKernelForTheRowsInAnyBatch) {
   for (const int batch : {1, 16}) {
     const Problem problem = problem_of(128, 1, std::vector<std::int32_t>(std::size_t(batch), 1024));
     EXPECT_EQ(choose_plan(problem, kH200, 4).value().choice.kernel.rows, 64);
+  }
+}
+
+/// Begin and end of the runs of tokens that row tiles of a request are cut into.
+std::set<std::array<int, 4>> cuts_of(const SplitPlan& plan, int request) {
+  std::set<std::array<int, 4>> cuts;
+  for (const WorkItem& item : plan.items) {
+    if (item.request != request) continue;
+    cuts.insert({item.row_begin, item.token_begin, item.token_end, plan.tile_rows});
+  }
+  return cuts;
+}
+
+TEST(PlannedSplit, AFixedNumberOfSplitsCutsARequestAlikeInAnyBatch) {
+  for (const int heads : {8, 16, 32, 128}) {
+    for (const int splits : {1, 4, 12}) {
+      const auto alone = choose_plan(problem_of(heads, 2, {5000}), kH200, splits).value();
+      std::vector<std::int32_t> lengths(40, 64000);
+      lengths[7] = 5000;
+      const auto among = choose_plan(problem_of(heads, 2, lengths), kH200, splits).value();
+      EXPECT_EQ(among.choice.kernel.name, alone.choice.kernel.name);
+      EXPECT_EQ(cuts_of(among.plan, 7), cuts_of(alone.plan, 0)) << heads << " heads";
+    }
   }
 }
 

@@ -15,6 +15,7 @@ const kCurveFields = [
   "lengths",
   "l2",
   "ranks",
+  "fixed_splits",
 ];
 
 /// Fields that rows of one cell have in common: layouts are compared within a cell.
@@ -27,6 +28,7 @@ const kNames = {
   l2: (value) => `${value} L2`,
   lengths: (value) => `${value} lengths`,
   ranks: (value) => `${value} ranks`,
+  fixed_splits: (value) => (value > 0 ? `splits fixed at ${value}` : "splits chosen"),
 };
 
 export function keyOf(row, fields) {
@@ -131,8 +133,10 @@ export function commonText(items) {
   const same = kCurveFields.filter(
     (field) => new Set(items.map((item) => item[field])).size === 1,
   );
+  const isSaid = (field, value) =>
+    value !== undefined && value !== "" && !(field === "fixed_splits" && value === 0);
   return same
-    .filter((field) => items[0][field] !== undefined && items[0][field] !== "")
+    .filter((field) => isSaid(field, items[0][field]))
     .map((field) => kNames[field]?.(items[0][field]) ?? String(items[0][field]))
     .join(", ");
 }

@@ -82,6 +82,7 @@ export const kGroups = [
     [
       field("config", "configuration"),
       field("num_splits", "splits"),
+      field("fixed_splits", "splits fixed by the sweep", (v) => (v > 0 ? `${v}` : "no")),
       field("padded_rows", "padded rows"),
       field("active_ctas", "active CTAs", figure, measured),
       field("occupancy", "occupancy", percentText, measured),

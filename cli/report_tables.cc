@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "cli/attention_cells.h"
 #include "core/nearest.h"
 
 namespace headsplit::cli {
@@ -109,6 +110,15 @@ ReportTable break_evens_table(const Report& report) {
   return table;
 }
 
+ReportTable attention_report_table(const Report& report) {
+  ReportTable table{.title = "Arithmetic intensity by structure", .note = attention_note()};
+  auto cells = attention_cells(report.attention);
+  if (cells.empty()) return table;
+  table.heading = std::move(cells.front());
+  table.lines.assign(std::next(cells.begin()), cells.end());
+  return table;
+}
+
 ReportTable troubles_table(const Report& report) {
   ReportTable table{.title = "Skipped, failed, throttled",
                     .heading = {"what", "rows", "reason", "such as"}};
@@ -139,7 +149,8 @@ std::string time_text(double unix_s) {
 
 std::vector<ReportTable> summary_tables(const Report& report) {
   std::vector<ReportTable> tables = {troubles_table(report), machines_table(report.machines),
-                                     limiters_table(report), break_evens_table(report)};
+                                     limiters_table(report), break_evens_table(report),
+                                     attention_report_table(report)};
   std::erase_if(tables, [](const ReportTable& table) { return table.lines.empty(); });
   return tables;
 }

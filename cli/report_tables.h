@@ -15,8 +15,9 @@ struct ReportTable {
   std::vector<std::vector<std::string>> lines;  ///< each as long as the heading
 };
 
-/// All of a report but its erosion tables: machines, limiters by layout, break-evens, and what was
-/// skipped, failed, throttled or not counted and why.  Tables without lines are left out.
+/// All of a report but its erosion tables: machines, limiters by layout, break-evens,
+/// intensities by structure of attention, and what was skipped, failed, throttled or not counted
+/// and why.  Tables without lines are left out.
 std::vector<ReportTable> summary_tables(const Report& report);
 
 /// A figure with four digits (all before the point), or nothing.

@@ -19,6 +19,7 @@ Report report_of(const std::vector<coordinator::ReportSweep>& sweeps) {
   report.troubles = coordinator::troubles_of(rows);
   report.limiters = coordinator::limiters_of(report.cells);
   report.break_evens = coordinator::break_evens_of(report.cells);
+  report.attention = coordinator::attention_table(report.cells);
   return report;
 }
 

@@ -6,6 +6,7 @@
 #include "coordinator/answers/limiter_count.h"
 #include "coordinator/answers/machine.h"
 #include "coordinator/answers/trouble.h"
+#include "coordinator/attention_table.h"
 #include "coordinator/erosion.h"
 #include "coordinator/web/report_page.h"
 
@@ -18,9 +19,11 @@ struct Report {
   std::vector<coordinator::LimiterCount> limiters;
   std::vector<coordinator::BreakEven> break_evens;
   std::vector<coordinator::Trouble> troubles;
+  std::vector<coordinator::AttentionLine> attention;  ///< structures beside each other
   std::vector<coordinator::ErosionCell> cells;
 };
-BOOST_DESCRIBE_STRUCT(Report, (), (sweeps, machines, limiters, break_evens, troubles, cells))
+BOOST_DESCRIBE_STRUCT(Report, (),
+                      (sweeps, machines, limiters, break_evens, troubles, attention, cells))
 
 /// What sweeps and their rows say.  Rows of collectives alone have no erosion and are in `machines`
 /// and `troubles` only.

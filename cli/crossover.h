@@ -6,7 +6,7 @@
 
 namespace headsplit::cli {
 
-/// `headsplit crossover`: where the kernels change places, by formula.
+/// `headsplit crossover`: where the kernels change places, by formula and by measured rows.
 void add_crossover(CLI::App& app, Outcome& outcome);
 
 }  // namespace headsplit::cli

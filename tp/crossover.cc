@@ -25,26 +25,6 @@ std::vector<std::int64_t> counting_to(std::int64_t last) {
   return counts;
 }
 
-SwitchPoint switch_point(const Model& model, std::int64_t context, const Rates& rates, int tp) {
-  constexpr std::int64_t kQueryTokensMax = 2048;
-  SwitchPoint point{.tp = tp, .local_heads = model.heads / tp};
-  // The last number is left out: there the prompt is prefilled whole, which is another question.
-  const auto counts =
-      counting_to(std::min(kQueryTokensMax, std::max<std::int64_t>(1, context - 1)));
-  for (const auto& row : regime_rows(model, point.local_heads, context, counts, rates)) {
-    const double pure_us = std::min(row.mla_dense_us, row.mla_expanded_us);
-    const auto note = [&](std::optional<std::int64_t>& first, bool holds) {
-      if (holds && !first) first = row.query_tokens;
-    };
-    note(point.expanded_resident_from_query_tokens, row.mla_expanded_us < row.mla_dense_us);
-    note(point.expanded_each_step_from_query_tokens, row.expand_and_attend_us < row.mla_dense_us);
-    const bool mixed_wins = row.mla_mixed_us < kMixedWorthwhile * pure_us;
-    note(point.mixed_from_query_tokens, mixed_wins);
-    if (mixed_wins) point.mixed_to_query_tokens = row.query_tokens;
-  }
-  return point;
-}
-
 std::optional<std::int64_t> sparse_from(const Model& model, const Rates& rates) {
   if (model.index_topk == 0) return std::nullopt;
   constexpr std::int64_t kContextMax = std::int64_t{1} << 24;
@@ -86,6 +66,26 @@ std::optional<double> flops_switch_limit(const Model& model) {
   const SwitchWidths widths = switch_widths(model);
   if (widths.difference <= 0) return std::nullopt;
   return widths.projection / widths.difference;
+}
+
+SwitchPoint switch_point(const Model& model, std::int64_t context, const Rates& rates, int tp) {
+  constexpr std::int64_t kQueryTokensMax = 2048;
+  SwitchPoint point{.tp = tp, .local_heads = model.heads / tp};
+  // The last number is left out: there the prompt is prefilled whole, which is another question.
+  const auto counts =
+      counting_to(std::min(kQueryTokensMax, std::max<std::int64_t>(1, context - 1)));
+  for (const auto& row : regime_rows(model, point.local_heads, context, counts, rates)) {
+    const double pure_us = std::min(row.mla_dense_us, row.mla_expanded_us);
+    const auto note = [&](std::optional<std::int64_t>& first, bool holds) {
+      if (holds && !first) first = row.query_tokens;
+    };
+    note(point.expanded_resident_from_query_tokens, row.mla_expanded_us < row.mla_dense_us);
+    note(point.expanded_each_step_from_query_tokens, row.expand_and_attend_us < row.mla_dense_us);
+    const bool mixed_wins = row.mla_mixed_us < kMixedWorthwhile * pure_us;
+    note(point.mixed_from_query_tokens, mixed_wins);
+    if (mixed_wins) point.mixed_to_query_tokens = row.query_tokens;
+  }
+  return point;
 }
 
 Result<Crossover> crossover(const Model& model, std::int64_t context,

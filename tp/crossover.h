@@ -36,6 +36,10 @@ BOOST_DESCRIBE_STRUCT(SwitchPoint, (),
                        expanded_each_step_from_query_tokens, mixed_from_query_tokens,
                        mixed_to_query_tokens))
 
+/// By roofline, one request; batch cancels.  context: tokens a rank; tp: divides the heads.
+/// Absent figures: not up to 2048 query tokens, or the context when it is shorter.
+SwitchPoint switch_point(const Model& model, std::int64_t context, const Rates& rates, int tp);
+
 /// The answer of `headsplit crossover`.
 struct Crossover {
   std::string model;

@@ -6,30 +6,13 @@
 namespace headsplit::coordinator {
 namespace {
 
-/// Times of both layouts by batch.
-using Series = std::map<int, std::pair<double, double>>;
-
 /// The first batch from which `to` stays faster.
-void find_turn(const Series& series, BreakEven& found) {
-  const auto advantage = [](const auto& entry) {
-    return std::log(entry.second.second / entry.second.first);  // below 0: `to` is faster
-  };
-  found.batch_low = series.begin()->first;
-  found.batch_high = series.rbegin()->first;
-  auto last_slower = series.end();
-  for (auto here = series.begin(); here != series.end(); ++here) {
-    if (advantage(*here) >= 0) last_slower = here;
-  }
-  if (last_slower == series.end()) {
-    found.turns = Turns::always;
-    return;
-  }
-  const auto next = std::next(last_slower);
-  if (next == series.end()) return;
-  const double above = advantage(*last_slower);
-  const double part = above / (above - advantage(*next));
-  found.turns = Turns::at;
-  found.batch = last_slower->first * std::pow(1.0 * next->first / last_slower->first, part);
+void find_turn(const Advantages& by_batch, BreakEven& found) {
+  const Turn turn = lasting_turn(by_batch);
+  found.turns = turn.turns;
+  found.batch = turn.at;
+  found.batch_low = static_cast<int>(by_batch.begin()->first);
+  found.batch_high = static_cast<int>(by_batch.rbegin()->first);
 }
 
 bool is_head_parallel(const ErosionLine& line) {
@@ -39,7 +22,8 @@ bool is_head_parallel(const ErosionLine& line) {
 std::string series_key(const ErosionCell& cell, const ErosionLine& from, const ErosionLine& to) {
   return str(cell.sweep, '\n', cell.model, '\n', cell.kernel, '\n', enum_name(cell.kv_dtype), '\n',
              enum_name(cell.lengths), enum_name(cell.l2), enum_name(cell.ranks), cell.device, '\n',
-             cell.query_tokens, ' ', cell.context, ' ', from.layout, ' ', to.layout);
+             cell.query_tokens, ' ', cell.context, ' ', cell.fixed_splits, ' ', from.layout, ' ',
+             to.layout);
 }
 
 BreakEven identity_of(const ErosionCell& cell, const ErosionLine& from, const ErosionLine& to) {
@@ -58,7 +42,7 @@ BreakEven identity_of(const ErosionCell& cell, const ErosionLine& from, const Er
 
 std::vector<BreakEven> break_evens_of(std::span<const ErosionCell> cells) {
   std::vector<BreakEven> all;
-  std::vector<Series> series;
+  std::vector<Advantages> series;
   std::map<std::string, std::size_t> index_of;
   for (const ErosionCell& cell : cells) {
     for (const ErosionLine& from : cell.lines) {
@@ -70,7 +54,7 @@ std::vector<BreakEven> break_evens_of(std::span<const ErosionCell> cells) {
           all.push_back(identity_of(cell, from, to));
           series.emplace_back();
         }
-        series[entry->second][cell.batch] = {*from.time_us, *to.time_us};
+        series[entry->second][cell.batch] = std::log(*to.time_us / *from.time_us);
       }
     }
   }

@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/answers/turn.h"
 #include "coordinator/erosion.h"
 
 namespace headsplit::coordinator {
-
-/// always, never: over all batches that were measured.
-enum class Turns { at, always, never };
-BOOST_DESCRIBE_ENUM(Turns, at, always, never)
 
 /// From which batch on another layout of as many ranks is faster than head parallelism: measured,
 /// attention core of one layer; with emulated ranks no collective is in it.

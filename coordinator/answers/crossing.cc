@@ -3,6 +3,7 @@
 #include <map>
 
 #include "coordinator/answers/case_list.h"
+#include "coordinator/answers/turn.h"
 
 namespace headsplit::coordinator {
 namespace {
@@ -34,18 +35,13 @@ std::map<double, Place> places_of(const Judge& judge, const std::vector<const Re
   return places;
 }
 
-/// Where `to` begins to be faster, between neighbours on logarithmic scales.
+/// Where `to` begins to be faster; infinite where it always is, or never.
 double crossing_of(const Judge& judge, const std::map<double, Place>& places) {
-  auto before = places.begin();
-  if (advantage(judge, before->second) <= 0) return -std::numeric_limits<double>::infinity();
-  for (auto here = std::next(before); here != places.end(); before = here++) {
-    const double above = advantage(judge, before->second);
-    const double below = advantage(judge, here->second);
-    if (below > 0) continue;
-    const double part = above / (above - below);
-    return before->first * std::pow(here->first / before->first, part);
-  }
-  return std::numeric_limits<double>::infinity();
+  Advantages advantages;
+  for (const auto& [value, place] : places) advantages[value] = advantage(judge, place);
+  const Turn turn = first_turn(advantages);
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  return turn.at.value_or(turn.turns == Turns::always ? -kNever : kNever);
 }
 
 /// Whether a series from `first` to `last` is long enough to say on which side of the accepted

@@ -92,6 +92,8 @@ const std::vector<Figure>& figures() {
        [](const Row& row) { return ratio(row.dram_bytes_read, row.kv_bytes_model); }},
       {"kv_bytes_per_token", "kv_bytes_model / cached tokens of the rank",
        [](const Row& row) { return ratio(row.kv_bytes_model, cached_tokens(row)); }},
+      {"time_per_kv_byte", "time_us / kv_bytes_model, microseconds a cached byte",
+       [](const Row& row) { return ratio(row.time_us, row.kv_bytes_model); }},
       {"read_fraction", "gbps / read_ceiling_gbps",
        [](const Row& row) { return ratio(row.gbps, row.read_ceiling_gbps); }},
       {"matmul_fraction", "tflops / matmul_ceiling_tflops",

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "coordinator/answers/case_list.h"
+#include "coordinator/answers/reexpanded.h"
 #include "core/nearest.h"
 
 namespace headsplit::coordinator {
@@ -137,9 +138,11 @@ Verdict judge_one(const Claim& claim, std::span<const Row* const> rows) {
 }  // namespace
 
 std::vector<Verdict> judge(std::span<const Claim> claims, std::span<const Row> rows) {
+  const std::vector<Row> sums = reexpanded_rows(rows);
   std::vector<const Row*> ok;
+  for (const Row& row : sums) ok.push_back(&row);
   for (const Row& row : rows) {
-    if (row.status == Status::ok) ok.push_back(&row);
+    if (row.status == Status::ok && row.fixed_splits == 0) ok.push_back(&row);
   }
   std::vector<Verdict> verdicts;
   for (const Claim& claim : claims) verdicts.push_back(judge_one(claim, ok));

@@ -38,7 +38,9 @@ BOOST_DESCRIBE_STRUCT(Verdict, (),
                        accepted_low, accepted_high, share_needed, cases, cases_agreeing, rows,
                        rows_against, sentence))
 
-/// The verdict on each claim, in their order.  Only ok rows count.
+/// The verdict on each claim, in their order.  Rows of mla_reexpanded are made of those of its two
+/// steps (reexpanded.h) where it was not measured itself.  Only ok rows count, whose splits the
+/// kernel chose: claims are of what a kernel can do.
 std::vector<Verdict> judge(std::span<const Claim> claims, std::span<const Row> rows);
 
 /// For people: a table of what was judged, the sentence of each, then what was not and why.

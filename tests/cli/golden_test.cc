@@ -9,6 +9,7 @@
 
 #include "cli/advise.h"
 #include "cli/compare.h"
+#include "cli/crossover.h"
 #include "cli/report.h"
 #include "cli/reproduce.h"
 #include "cli/verdict.h"
@@ -91,6 +92,23 @@ TEST(GoldenAdvise, InEveryFormat) {
   expect_verb(add_advise, "advise" + load(), 0, "advise.txt");
   expect_verb(add_advise, "advise --csv" + load(), 0, "advise.csv");
   expect_verb(add_advise, "advise --json" + load(), 0, "advise.json");
+}
+
+/// Rows of two head splits and two contexts; of a third problem the expanded form did not fit.
+TEST(GoldenCrossover, InEveryFormat) {
+  const std::string file = " --db " + folder() + "crossover.jsonl";
+  const Answer text = run_verb(add_crossover, "crossover" + file);
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_EQ(text.err,
+            "deepseek-v3 tp1 B=32 L=65536: no time of mla_expanded (skipped: needs 176093659136 "
+            "bytes (176 GB) a rank; 141000000000 bytes (141 GB) are available), kv_expand\n");
+  expect_golden("crossover.txt", text.out);
+  const std::string narrow = file + " --context 4K --tp 1";
+  expect_verb(add_crossover, "crossover --json" + narrow, 0, "crossover.json");
+  expect_verb(add_crossover, "crossover --csv" + narrow, 0, "crossover.csv");
+  const std::string plot = testing::TempDir() + "crossover.svg";
+  EXPECT_EQ(run_verb(add_crossover, "crossover --out " + plot + narrow).code, 0);
+  expect_golden("crossover.svg", text_of(plot));
 }
 
 TEST(GoldenReproduce, InEveryFormat) {

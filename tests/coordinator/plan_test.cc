@@ -146,6 +146,45 @@ TEST(SweepFiles, TpErosionPlansEveryPointWithAProblem) {
   }
 }
 
+TEST(SweepFiles, AttentionTablePlansAllStructuresOnEveryHeadSplit) {
+  const Plan plan = plan_of_file("attention-table.yaml");
+  EXPECT_EQ(plan.points.size(), 2u * 4u * 4u * 2u * 2u);
+  for (const auto& planned : plan.points) {
+    EXPECT_EQ(planned.state, PlannedState::pending) << planned.reason;
+    EXPECT_LT(planned.memory_bytes, 100'000'000'000) << "of the 141 GB of an H200";
+  }
+  for (const char* name : {"attention-qwen2.5-7b.yaml", "attention-mixtral-8x7b.yaml",
+                           "attention-falcon-7b.yaml", "attention-table-cpu.yaml"}) {
+    for (const auto& planned : plan_of_file(name).points) {
+      EXPECT_EQ(planned.state, PlannedState::pending) << name << ": " << planned.reason;
+    }
+  }
+}
+
+TEST(SweepFiles, CrossoverPlansEveryFormAndTheExpansionOnce) {
+  const Plan plan = plan_of_file("crossover.yaml");
+  const std::size_t shapes = 5 * (4 + 2);
+  EXPECT_EQ(plan.points.size(), shapes * (9 + 9 + 1));
+  for (const auto& planned : plan.points) {
+    EXPECT_EQ(planned.state, PlannedState::pending) << planned.reason;
+    EXPECT_LT(planned.memory_bytes, 130'000'000'000) << point_label(planned.point);
+  }
+}
+
+TEST(SweepFiles, CrossoverOnTheCpuStaysSmall) {
+  const Plan plan = plan_of_file("crossover-cpu.yaml");
+  EXPECT_EQ(plan.points.size(), 2u * (4 + 4 + 1));
+  for (const auto& planned : plan.points) EXPECT_LT(planned.memory_bytes, 200'000'000);
+}
+
+TEST(Plan, CarriesFixedSplitsInThePointAndInItsMemory) {
+  const Plan plan = plan_of("axes: {batch: 8, fixed_splits: [0, 64]}");
+  ASSERT_EQ(plan.points.size(), 2u);
+  EXPECT_EQ(plan.points[1].point.fixed_splits, 64);
+  EXPECT_NE(plan.points[0].id, plan.points[1].id);
+  EXPECT_EQ(plan.points[1].memory_bytes - plan.points[0].memory_bytes, 8ll * 128 * 64 * 4 * 513);
+}
+
 TEST(Memory, IsWhatTheKernelsAllocate) {
   for (const KvDtype kv_dtype : {KvDtype::bf16, KvDtype::fp8}) {
     for (const int batch : {1, 7, 128}) {

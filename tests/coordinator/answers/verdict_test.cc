@@ -143,6 +143,21 @@ TEST(Verdict, FindsWhereOneKernelOvertakesAnother) {
   EXPECT_NEAR(*verdict.figure, 32, 1e-9);
 }
 
+TEST(Verdict, TakesExpandingAnewForTheSumOfItsTwoLaunches) {
+  constexpr const char* kAnew =
+      "{kind: crossing, vary: kernel, from: mla_dense, to: mla_reexpanded, along: query_tokens, "
+      "accept: {min: 128, max: 171}}";
+  std::vector<Row> rows = crossing_rows({1, 64, 256});
+  EXPECT_EQ(verdict_on(kAnew, rows).verdict, Ruling::not_judged);
+  for (const double time_us : {900.0, 1000.0, 5000.0}) {
+    rows.push_back(made_row("expand", time_us));
+    rows.back().kernel = "kv_expand";
+  }
+  const Verdict verdict = verdict_on(kAnew, rows);
+  EXPECT_EQ(verdict.verdict, Ruling::confirmed) << verdict.sentence;
+  EXPECT_NEAR(*verdict.figure, 132, 1e-9) << "10 us a query token against 320 + 1000 us";
+}
+
 TEST(Verdict, RefutesACrossingThatNeverComes) {
   auto rows = crossing_rows({1, 16, 64});
   for (Row& row : rows) row.time_us = row.kernel == "mla_dense" ? 1 : 2;

@@ -63,7 +63,7 @@ limits: {attempts: 2, point_timeout_s: 60}
 YAML
 }
 layouts layouts deepseek-v3 '[1, 2, 4]'
-layouts other_model kimi-k2 '[1]'
+layouts other_model kimi-k2 '[1, 2, 4]'
 cat >scatter.yaml <<YAML
 name: scatter
 model: deepseek-v3
@@ -132,7 +132,7 @@ killed() {
   wanted messages && run messages 120
   wanted scatter && run scatter 40
   wanted killed && killed
-  wanted other_model && run other_model 100
+  wanted other_model && run other_model 300
   wanted layouts && run layouts 300
 } 2>&1 | tee "$out/summary.txt"
 exit 0

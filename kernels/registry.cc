@@ -2,6 +2,8 @@
 #include <vector>
 
 #include "kernels/kernel.h"
+#include "kernels/kv_expand/kv_expand_cpu.h"
+#include "kernels/kv_expand/shape.h"
 #include "kernels/mla_dense/mla_dense_cpu.h"
 #include "kernels/per_head/per_head_cpu.h"
 #include "kernels/plugin.h"
@@ -30,6 +32,11 @@ const KernelEntry kCpuEntries[] = {
     per_head_entry("gqa_decode", "attention with keys and values of groups of heads"),
     per_head_entry("mqa_decode", "attention with the keys and values of one head for all"),
     per_head_entry("mla_expanded", "MLA over keys and values kept expanded, decode to prefill"),
+    {.name = "kv_expand",
+     .backend = Backend::cpu,
+     .summary = "latents to keys and values of every head, blocked fp32 products",
+     .supports = check_kv_expand_shape,
+     .bind = bind_kv_expand_cpu},
 };
 
 std::vector<KernelEntry> all_entries() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cublasLt.h>
 #include <cuda_runtime_api.h>
 
 #include <memory>

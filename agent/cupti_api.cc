@@ -2,7 +2,7 @@
 
 #include <cupti_version.h>
 
-#include "agent/cuda_libraries.h"
+#include "core/cuda_libraries.h"
 
 namespace headsplit::agent {
 

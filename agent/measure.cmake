@@ -1,7 +1,7 @@
 # Counters, clocks, ceilings and preflight.  CUPTI, NVML, cuBLASLt and OpenBLAS are found at run
 # time: a binary built with CUDA starts on a machine without a driver.
 headsplit_library(headsplit_measure
-  SOURCES ceilings.cc ceilings_cpu.cc counter_table.cc cuda_libraries.cc device_place.cc device_watch.cc nvml.cc
+  SOURCES ceilings.cc ceilings_cpu.cc counter_table.cc device_place.cc device_watch.cc nvml.cc
           nvml_api.cc
           preflight_checks.cc preflight_facts.cc profilers.cc
   LIBRARIES headsplit_device_cpu headsplit_kernels)

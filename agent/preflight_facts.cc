@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "agent/cpu_facts.h"
-#include "agent/cuda_libraries.h"
 #include "agent/preflight.h"
 #include "agent/profilers.h"
+#include "core/cuda_libraries.h"
 #include "core/dynamic_library.h"
 #include "core/version.h"
 #include "kernels/cpu/thread_pool.h"

@@ -13,6 +13,9 @@ constexpr double kSplitPartials = 256;
 /// Rows of those partials where a request has many: then only tiles of its rows are split.
 constexpr double kPartialRowsMax = kSplitPartials * 256;
 
+/// What kv_expand keeps beside its caches: the library's workspace and the products of one chunk.
+constexpr double kExpandScratchBytes = 96 << 20;
+
 double attention_bytes(const RankProblem& problem) {
   const double rows_a_request = 1.0 * problem.query_tokens * problem.local_heads;
   const double rows = rows_a_request * problem.batch;
@@ -45,7 +48,8 @@ double memory_bytes(const RankProblem& problem) {
   const double slots = static_cast<double>(used + spare_pages(used)) * kPageTokens;
   const double cache = slots * static_cast<double>(cache_row_bytes(problem));
   if (problem.family != Family::kv_expand) return cache + attention_bytes(problem);
-  return cache + slots * static_cast<double>(expanded_row_bytes(problem)) + weight_bytes(problem);
+  return cache + slots * static_cast<double>(expanded_row_bytes(problem)) + weight_bytes(problem) +
+         kExpandScratchBytes;
 }
 
 }  // namespace headsplit

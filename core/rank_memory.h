@@ -18,7 +18,8 @@ std::int64_t expanded_row_bytes(const RankProblem& problem);
 std::int64_t spare_pages(std::int64_t used_pages);
 
 /// Memory that a launch on one rank needs.  Attention: cache pages, query, output, LSE and the
-/// fp32 partials of splits; kv_expand: the latent pages, the weights and the expanded pages.
+/// fp32 partials of splits; kv_expand: the latent pages, the weights, the
+/// expanded pages and 96 MiB of scratch.
 double memory_bytes(const RankProblem& problem);
 
 }  // namespace headsplit

@@ -1,5 +1,6 @@
 #include "kernels/registry_cuda.h"
 
+#include "kernels/kv_expand/kv_expand_cuda.h"
 #include "kernels/mla_dense/mla_dense_cuda.h"
 #include "kernels/per_head/per_head_cuda.h"
 
@@ -29,6 +30,11 @@ const KernelEntry kCudaEntries[] = {
     per_head("gqa_decode", "grouped-query attention"),
     per_head("mqa_decode", "multi-query attention"),
     per_head("mla_expanded", "MLA with expanded keys and values of each head"),
+    {.name = "kv_expand",
+     .backend = Backend::cuda,
+     .summary = "latents to keys and values of every head through cuBLASLt",
+     .supports = kv_expand_cuda_supports,
+     .bind = bind_kv_expand_cuda},
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-#include "agent/cuda_libraries.h"
+#include "core/cuda_libraries.h"
 
 #include <cstdlib>
 
 #include "core/result.h"
 
-namespace headsplit::agent {
+namespace headsplit {
 
 std::vector<std::string> cuda_library_names(const std::string& stem, int major) {
   std::vector<std::string> roots;
@@ -26,4 +26,4 @@ std::vector<std::string> cuda_library_names(const std::string& stem, int major) 
   return names;
 }
 
-}  // namespace headsplit::agent
+}  // namespace headsplit

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace headsplit::agent {
+namespace headsplit {
 
 /// Names under which a library of the CUDA toolkit may be found, best first: by the loader's own
 /// search, then in the toolkit's folders ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, /opt/cuda).
@@ -11,4 +11,4 @@ namespace headsplit::agent {
 /// has all the symbols will do.
 std::vector<std::string> cuda_library_names(const std::string& stem, int major);
 
-}  // namespace headsplit::agent
+}  // namespace headsplit

@@ -94,14 +94,15 @@ std::string line_of(const std::vector<std::string>& cells) {
 }
 
 std::string table_line(const ErosionLine& line) {
-  return line_of(
-      {escaped(line.layout), str(line.rank_count), str(line.local_heads), figure_text(line.time_us),
-       figure_text(line.time_model_us), figure_text(line.time_roofline_us),
-       percent(line.roofline_fraction), enum_name(line.limiter), figure(line.speedup, "%.2f"),
-       percent(line.efficiency), figure_text(measured_intensity(line)),
-       figure_text(line.intensity_model_flop_per_byte), percent(line.reuse_retained),
-       megabytes(line.dram_bytes), megabytes(line.hbm_bytes_model), str(line.kv_duplication),
-       figure_text(line.gbps), figure_text(line.gflops), note_of(line)});
+  return line_of({escaped(line.layout), str(line.rank_count), str(line.local_heads),
+                  figure_text(line.time_us), figure_text(line.time_model_us),
+                  figure_text(line.time_roofline_us), percent(line.roofline_fraction),
+                  enum_name(line.limiter), figure(line.speedup, "%.2f"), percent(line.efficiency),
+                  figure_text(measured_intensity(line)),
+                  figure_text(line.intensity_model_flop_per_byte), percent(line.reuse_retained),
+                  megabytes(line.dram_bytes), megabytes(line.hbm_bytes_model),
+                  line.kv_duplication ? str(*line.kv_duplication) : "", figure_text(line.gbps),
+                  figure_text(line.gflops), note_of(line)});
 }
 
 std::string summary_text(const ReportTable& table) {

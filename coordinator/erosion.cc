@@ -36,11 +36,11 @@ ErosionCell cell_of(const Row& row) {
           .fixed_splits = row.fixed_splits};
 }
 
-/// Times each cached token is stored: K and V of their own go with their heads, all else is on
-/// every head-parallel rank.
-int kv_duplication_of(const Row& row) {
-  const bool own_heads = row.kernel == "mha_decode" || row.kernel == "mla_expanded";
-  return own_heads ? 1 : row.tp;
+/// Without another layout to compare with.
+std::optional<int> kv_duplication_of(const Row& row) {
+  if (row.kernel == "mha_decode" || row.kernel == "mla_expanded") return 1;
+  if (row.kernel == "gqa_decode" && row.tp > 1) return std::nullopt;
+  return row.tp;
 }
 
 ErosionLine line_of(const Row& row) {
@@ -159,9 +159,9 @@ void compare_line(Group& group, const Group& alone) {
   // Groups of heads are shared out until each rank has one, and copied from there on.
   const auto cache =
       ratio(median_of(group.ok, &Row::kv_bytes_model), median_of(alone.ok, &Row::kv_bytes_model));
-  const bool grouped = !group.ok.empty() && group.ok.front()->kernel == "gqa_decode";
-  if (grouped && cache)
+  if (!line.kv_duplication && cache) {
     line.kv_duplication = static_cast<int>(std::lround(*cache * line.rank_count));
+  }
   line.speedup = ratio(alone.line.time_us, line.time_us);
   if (line.speedup) line.efficiency = *line.speedup / line.rank_count;
   const bool both_measured = line.intensity_source == Provenance::measured &&

@@ -33,7 +33,9 @@ struct ErosionLine {
   std::optional<double> intensity_flop_per_byte;
   Provenance intensity_source = Provenance::model;
   std::optional<double> reuse_retained;  ///< intensity over that of tp1, both of one provenance
-  int kv_duplication = 1;  ///< times each cached token is stored: tp, for a latent or one KV head
+  /// Times each cached token is stored: tp for a latent or one KV head, 1 where every head has its
+  /// own K and V.  Groups of heads are known by the caches of tp1 and of this layout only.
+  std::optional<int> kv_duplication;
   std::optional<double> gbps;          ///< modelled HBM bytes over time
   std::optional<double> gflops;        ///< useful GFLOP/s
   Limiter limiter = Limiter::unknown;  ///< of most repeats

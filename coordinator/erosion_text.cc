@@ -63,7 +63,7 @@ Line cells_of(const ErosionCell& cell, const ErosionLine& line) {
           figure(line.intensity_flop_per_byte),
           line.intensity_flop_per_byte ? enum_name(line.intensity_source) : kAbsent,
           percent(line.reuse_retained),
-          str(line.kv_duplication, "x"),
+          line.kv_duplication ? str(*line.kv_duplication, "x") : kAbsent,
           figure(line.gbps),
           figure(line.gflops)};
 }

@@ -158,6 +158,9 @@ TEST(Erosion, CountsCopiesOfTheCacheByWhatEachRankKeeps) {
   EXPECT_EQ(duplication("mha_decode", 2e6), 1);
   EXPECT_EQ(duplication("gqa_decode", 2e6), 1) << "4 groups or more";
   EXPECT_EQ(duplication("gqa_decode", 4e6), 2) << "2 groups: two ranks share each";
+  Row unlike = row_at("tp4", 500);
+  unlike.kernel = "gqa_decode";
+  EXPECT_EQ(erosion(std::vector<Row>{unlike})[0].lines[0].kv_duplication, std::nullopt);
 }
 
 TEST(Erosion, OfNoRowsIsNothing) {

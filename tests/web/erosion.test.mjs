@@ -44,6 +44,22 @@ test("a curve tells speed-up, efficiency and reuse against TP=1", () => {
   assert.equal(last.ideal_us, 498 / 8);
 });
 
+test("K and V that go with their heads are not copied", () => {
+  const copies = (kernel, bytes) => {
+    const rows = published.map((one) => ({ ...one, kernel }));
+    const [curve] = erosion.erosionCurves(
+      rows.map((one) => ({ ...one, kv_bytes_model: bytes(one.tp) })),
+    );
+    return curve.points.map((point) => point.kv_duplication);
+  };
+  assert.deepEqual(copies("mha_decode", (tp) => 8e9 / tp), [1, 1, 1, 1]);
+  assert.deepEqual(copies("gqa_decode", (tp) => 4e9 / Math.min(tp, 4)), [1, 1, 1, 2]);
+  const [alone] = erosion.erosionCurves(
+    published.slice(1).map((one) => ({ ...one, kernel: "gqa_decode" })),
+  );
+  assert.equal(alone.points[0].kv_duplication, null);
+});
+
 test("without TP=1 there is nothing to compare with, and no ratio is made up", () => {
   const [curve] = erosion.erosionCurves(published.slice(1));
   assert.equal(curve.points[0].speedup, null);

@@ -81,6 +81,15 @@ function reuseRetained(base, summary) {
   );
 }
 
+/// Times each cached token is stored, as coordinator/erosion.h has it; null where nothing says.
+function kvDuplication(base, summary) {
+  const { kernel } = summary.row;
+  if (kernel === "mha_decode" || kernel === "mla_expanded") return 1;
+  if (kernel !== "gqa_decode" || summary.tp === 1) return summary.tp;
+  const cache = base && ratio(summary.kv_bytes, base.kv_bytes);
+  return cache ? Math.round(cache * summary.tp) : null;
+}
+
 /// The figures of one TP against those of TP=1; null where there is no TP=1 to compare with.
 function against(base, summary) {
   const speedup = base && ratio(base.time_us, summary.time_us);
@@ -89,7 +98,7 @@ function against(base, summary) {
     speedup,
     efficiency: speedup === null ? null : speedup / summary.tp,
     reuse_retained: base && reuseRetained(base, summary),
-    kv_duplication: summary.tp,
+    kv_duplication: kvDuplication(base, summary),
     kv_bytes_all: summary.kv_bytes === null ? null : summary.kv_bytes * summary.tp,
     ideal_us: base ? base.time_us / summary.tp : null,
   };

@@ -13,7 +13,7 @@
 namespace headsplit::kernels {
 namespace {
 
-/// Pages that one packing of a head's weights serves: it costs as much as about two slots.
+/// Pages that one packing of a head's weights serves.
 constexpr int kRunPages = 8;
 /// Any bf16 whose bits are all ones is a NaN.
 constexpr int kNanByte = 0xFF;

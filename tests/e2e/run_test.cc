@@ -50,19 +50,19 @@ TEST(Run, EndsWithTheErosionTableAndADurableRowForEveryPoint) {
   }
 }
 
-TEST(Run, MeasuresEveryKernelOfThePerHeadFamilyOnTheCpu) {
+TEST(Run, MeasuresEveryKernelOfKeysAndValuesOfEachHeadOnTheCpu) {
   const Scratch scratch;
   const std::string database = scratch.path("rows.db");
   const std::string sweep = scratch.file(
       "per-head.yaml",
       "name: per-head\nmodel: deepseek-v3\n"
-      "kernels: [mha_decode, gqa_decode, mqa_decode, mla_expanded]\n"
+      "kernels: [mha_decode, gqa_decode, mqa_decode, mla_expanded, kv_expand]\n"
       "tp: [16]\naxes: {batch: 2, query_tokens: [1, 33], context: 100, lengths: ragged}\n"
       "measure: {min_time_ms: 1, max_noise: 0.5}\n");
   const Finished ran = run(scratch, run_argv(sweep, database));
   ASSERT_EQ(ran.exit_status, 0) << ran.err;
   const auto rows = exported_rows(scratch, database);
-  ASSERT_EQ(rows.size(), 8u);
+  ASSERT_EQ(rows.size(), 10u);
   for (const Row& row : rows) {
     EXPECT_EQ(row.status, Status::ok) << row.kernel << ": " << row.reason;
     EXPECT_LE(row.error_vs_reference.value(), 1);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 
 #include "agent/counters.h"
 #include "agent/cuda_timer.h"
@@ -105,16 +106,17 @@ class CudaDevice final : public Device {
   }
 
   Result<Timed> time(kernels::BoundKernel& kernel, const TimeRequest& request) override {
-    settle();
+    be_undisturbed();
     return timer_.time(kernel, request);
   }
 
   Result<double> time_poisoned_us(kernels::BoundKernel& kernel, L2 l2) override {
-    settle();
+    be_undisturbed();
     return timer_.time_poisoned_us(kernel, l2);
   }
 
   Result<Counts> count(kernels::BoundKernel& kernel, const CountMode& mode) override {
+    be_undisturbed();
     if (!counters_) counters_ = Counters::open();
     if (!*counters_) return no_counts(counters_->error().message);
     return (*counters_)
@@ -148,6 +150,13 @@ class CudaDevice final : public Device {
   void* stream() override { return timer_.stream(); }
 
  private:
+  /// Nothing in the background changes times or counts any more: neither counters that are being
+  /// programmed nor freed memory that the driver is clearing.
+  void be_undisturbed() {
+    settle();
+    std::this_thread::sleep_until(pool_.freed().cleared());
+  }
+
   /// A kernel that allocates by itself (a plug-in) must not lack what is kept for others.
   Result<void> make_room(const RankProblem& shape) {
     std::size_t free_bytes = 0;

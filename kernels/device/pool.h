@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kernels/device/cuda_try.h"
+#include "kernels/device/freed_memory.h"
 
 namespace headsplit::kernels {
 
@@ -44,7 +45,7 @@ class DevicePool {
 
   void give_back(const Block& block) {
     if (kept_bytes_ + block.bytes > kKeptBytesMax) {
-      CUDA_LOG(cudaFree(block.memory));
+      free(block.memory, block.bytes);
       return;
     }
     kept_bytes_ += block.bytes;
@@ -53,17 +54,26 @@ class DevicePool {
 
   /// Frees what is kept.
   void release() {
-    for (const auto& [bytes, memory] : kept_) CUDA_LOG(cudaFree(memory));
+    for (const auto& [bytes, memory] : kept_) free(memory, bytes);
     kept_.clear();
     kept_bytes_ = 0;
   }
 
+  /// What was freed, and the driver may still be clearing.
+  const FreedMemory& freed() const { return freed_; }
+
  private:
+  void free(void* memory, std::size_t bytes) {
+    freed_.add(bytes, FreedMemory::Clock::now());
+    CUDA_LOG(cudaFree(memory));
+  }
+
   static constexpr std::size_t kSlackBytes = std::size_t{1} << 16;
   static constexpr std::size_t kKeptBytesMax = std::size_t{24} << 30;
 
   std::multimap<std::size_t, void*> kept_;
   std::size_t kept_bytes_ = 0;
+  FreedMemory freed_;
 };
 
 }  // namespace headsplit::kernels

@@ -13,8 +13,9 @@ namespace {
 constexpr std::span<const HeadKernel> (*kTables[])() = {portable_kernels_to_128,
                                                         portable_kernels_to_256};
 
-/// Packed rows at which wgmma, which has at least 64, is worth it.
-constexpr int kHopperRowsMin = 17;
+/// Packed rows from which on wgmma, which has at least 64, is worth it: where mma.sync has a kernel
+/// for 32 rows, that one is better for them.
+constexpr int hopper_rows_min(int d_k) { return d_k == 128 || d_k == 192 ? 33 : 17; }
 
 /// Tiles for each CTA from which on none of them need be split.
 constexpr int kTilesACta = 4;
@@ -24,7 +25,7 @@ HeadKernel entry_of(const hopper::Kernel& kernel) {
           .d_k_max = kernel.d_k,
           .d_v_max = kernel.d_v,
           .exact_widths = true,
-          .rows_min = kHopperRowsMin,
+          .rows_min = hopper_rows_min(kernel.d_k),
           .rows = kernel.rows,
           .block_rows = kernel.block_rows,
           .tokens = kernel.tokens,
@@ -33,7 +34,8 @@ HeadKernel entry_of(const hopper::Kernel& kernel) {
           .fixed_bytes = kernel.shared_bytes,
           .stages_min = 0,
           .stages_max = 0,
-          .step_us = 0.5,
+          .cta_bytes_per_us = 33e3,
+          .block_us = 0.75,
           .item_us = 1.5,
           .hopper = kernel.function};
 }
@@ -49,7 +51,8 @@ bool takes(const HeadKernel& kernel, const Problem& problem, const split::GpuLim
   }
   if (kernel.exact_widths && (d_k != kernel.d_k_max || d_v != kernel.d_v_max)) return false;
   return d_k <= kernel.d_k_max && d_v <= kernel.d_v_max &&
-         packed_rows(problem.shape) >= kernel.rows_min;
+         packed_rows(problem.shape) >= kernel.rows_min &&
+         packed_rows(problem.shape) <= kernel.rows_limit;
 }
 
 int stages_of(const HeadKernel& kernel, int ctas_per_sm, const split::GpuLimits& limits) {
@@ -112,9 +115,10 @@ PlannedSplit planned(const Problem& problem, const split::GpuLimits& limits, Cho
       return {std::move(choice), std::move(*plan)};
     }
   }
-  // Warps with rows of their own share the tokens of a step, so more rows take longer.
-  const int rows = std::min(kernel.rows, packed_rows(problem.shape));
+  const RankProblem& shape = problem.shape;
+  const int rows = std::min(kernel.rows, packed_rows(shape));
   const int row_blocks = (rows + kernel.block_rows - 1) / kernel.block_rows;
+  const double step_bytes = 2.0 * kernel.tokens * (shape.query_width() + shape.output_width());
   split::SplitPlan plan = split::plan_splits(
       problem,
       {.rows_max = kernel.rows,
@@ -122,9 +126,10 @@ PlannedSplit planned(const Problem& problem, const split::GpuLimits& limits, Cho
        .tile_tokens = kernel.tokens,
        .ctas = limits.sm_count * kernel.ctas_per_sm,
        .num_splits = num_splits,
-       .cost = {.step_us = kernel.step_us * row_blocks,
-                .item_us = kernel.item_us,
-                .start_us = kernel.start_us}});
+       .cost = {
+           .step_us = std::max(step_bytes / kernel.cta_bytes_per_us, kernel.block_us * row_blocks),
+           .item_us = kernel.item_us,
+           .start_us = kernel.start_us}});
   return {std::move(choice), std::move(plan)};
 }
 

@@ -16,7 +16,8 @@ struct HeadKernel {
   int d_k_max = 128;      ///< widest keys that it takes
   int d_v_max = 128;
   bool exact_widths = false;  ///< it takes no narrower ones
-  int rows_min = 1;           ///< packed rows of a sequence that it is for
+  int rows_min = 1;           ///< packed rows of a sequence that it is for: from
+  int rows_limit = 1 << 30;   ///< to
   int rows = 64;              ///< packed rows of a CTA
   int block_rows = 16;        ///< rows are padded to a multiple of this
   int tokens = 64;            ///< of one step
@@ -26,9 +27,10 @@ struct HeadKernel {
   int stage_bytes = 0;
   int stages_min = 2;
   int stages_max = 4;
-  double step_us = 0.5;  ///< of PlanCost, of a block of rows
-  double item_us = 1;    ///< of PlanCost
-  double start_us = 2;   ///< of PlanCost
+  double cta_bytes_per_us = 30e3;  ///< that a CTA without others on its SM reads
+  double block_us = 0.5;           ///< of a step with tokens in time: a block of rows
+  double item_us = 1;              ///< of PlanCost
+  double start_us = 2;             ///< of PlanCost
   /// One of the two.  hopper: compute capability 9.0 and no other; it takes tensor maps, and tiles
   /// of whole query tokens.
   void (*portable)(SplitArguments) = nullptr;

@@ -91,28 +91,35 @@ class PerHeadCuda final : public BoundKernel {
  private:
   SplitArguments split_arguments(const PlannedSplit& planned) const {
     const RankProblem& shape = problem_.shape;
-    return {.query = buffers_.query.data(),
-            .key = buffers_.key.data(),
-            .value = buffers_.value.data(),
-            .page_table = buffers_.page_table.data(),
-            .ends = buffers_.ends.data(),
-            .items = buffers_.items.data(),
-            .item_begin = buffers_.item_begin.data(),
-            .output = buffers_.output.data(),
-            .lse = buffers_.lse.data(),
-            .partial_output = buffers_.partial_output.data(),
-            .partial_lse = buffers_.partial_lse.data(),
-            .query_tokens = shape.query_tokens,
-            .kv_heads = shape.kv_heads,
-            .group_heads = shape.local_heads / shape.kv_heads,
-            .d_k = shape.query_width(),
-            .d_v = shape.output_width(),
-            .pages_per_request = problem_.pages_per_request,
-            .page_shift = std::countr_zero(static_cast<unsigned>(problem_.page_tokens)),
-            .tile_rows = planned.plan.tile_rows,
-            .stages = planned.choice.stages,
-            .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e),
-            .read_once = planned.plan.row_tiles == 1};
+    SplitArguments arguments{
+        .query = buffers_.query.data(),
+        .key = buffers_.key.data(),
+        .value = buffers_.value.data(),
+        .page_table = buffers_.page_table.data(),
+        .ends = buffers_.ends.data(),
+        .items = buffers_.items.data(),
+        .item_begin = buffers_.item_begin.data(),
+        .output = buffers_.output.data(),
+        .lse = buffers_.lse.data(),
+        .partial_output = buffers_.partial_output.data(),
+        .partial_lse = buffers_.partial_lse.data(),
+        .query_tokens = shape.query_tokens,
+        .kv_heads = shape.kv_heads,
+        .group_heads = shape.local_heads / shape.kv_heads,
+        .d_k = shape.query_width(),
+        .d_v = shape.output_width(),
+        .pages_per_request = problem_.pages_per_request,
+        .page_shift = std::countr_zero(static_cast<unsigned>(problem_.page_tokens)),
+        .tile_rows = planned.plan.tile_rows,
+        .stages = planned.choice.stages,
+        .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e),
+        .read_once = planned.plan.row_tiles == 1};
+    const SplitPlan& plan = planned.plan;
+    if (plan.one_item_each() && plan.ctas() <= SplitArguments::kInlineItems) {
+      std::copy(plan.items.begin(), plan.items.end(), arguments.inline_items);
+      arguments.items = nullptr;
+    }
+    return arguments;
   }
 
   CombineArguments combine_arguments(const SplitPlan& plan) const {

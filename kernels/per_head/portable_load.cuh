@@ -6,19 +6,19 @@ namespace headsplit::kernels::per_head {
 
 /// The loading side of a warp: goes over the steps of all items of its CTA, some ahead of where the
 /// warp computes, and copies its block of tokens of each.
-template <Widths kWidths>
+template <TileShape kShape>
 struct Loader {
   static constexpr int kParts = kBlock * kTileRowChunks / 32;  ///< four tokens each
   static constexpr int kPartTokens = 32 / kTileRowChunks;
 
   const SplitArguments& arguments;
-  SharedMemory<kWidths> memory;
+  CtaItems items;
+  SharedMemory<kShape> memory;
   Team team;
   std::uint64_t policy;  ///< of the lines in L2
 
   // Of the step:
   int item;
-  int items_end;
   int token;     ///< first of this warp's block
   int step_end;  ///< of the item: a team has steps that begin before it
   int sequence;
@@ -36,8 +36,8 @@ struct Loader {
 
   /// To the first step of this item, or of the next that has one for this team.
   __device__ void enter() {
-    for (; item < items_end; ++item) {
-      const WorkItem next = arguments.items[item];
+    for (; item < items.end; ++item) {
+      const WorkItem next = items.get(item);
       if (team.first_token(next) >= next.token_end) continue;
       token = team.first_token(next) + team.first_row();
       step_end = next.token_end;
@@ -49,7 +49,7 @@ struct Loader {
   }
 
   __device__ void advance() {
-    if (item >= items_end) return;
+    if (item >= items.end) return;
     token += kStepTokens;
     if (team_token() < step_end) {
       find();
@@ -77,7 +77,7 @@ struct Loader {
 #pragma unroll
       for (int slice = 0; slice < kSlices; ++slice) {
         if (slice * kTileRowValues + chunk * 8 >= width) continue;
-        ptx::cp_async_16(target + slice * Widths::kSliceBytes, source + slice * kTileRowBytes,
+        ptx::cp_async_16(target + slice * TileShape::kSliceBytes, source + slice * kTileRowBytes,
                          policy);
       }
     }
@@ -91,9 +91,9 @@ struct Loader {
       const std::int64_t row =
           ((std::int64_t{page} * arguments.kv_heads + head) << arguments.page_shift) + slot;
       const std::uint32_t block = memory.block(stage, team.warp);
-      copy<kWidths.key_slices()>(arguments.key, row, arguments.d_k, block);
-      copy<kWidths.value_slices()>(arguments.value, row, arguments.d_v,
-                                   block + kWidths.key_slices() * Widths::kSliceBytes);
+      copy<kShape.key_slices()>(arguments.key, row, arguments.d_k, block);
+      copy<kShape.value_slices()>(arguments.value, row, arguments.d_v,
+                                  block + kShape.key_slices() * TileShape::kSliceBytes);
     }
     ptx::cp_async_commit();
     advance();

@@ -6,15 +6,17 @@
 
 namespace headsplit::kernels::per_head {
 
-/// Where a warp stands in its CTA.  With up to 16 packed rows each warp has all of them, and tokens
-/// of its own; with more, teams of two or four warps have the same tokens and a block of rows each.
+/// Where a warp stands in its CTA.  Where a warp has room for all packed rows of the tile, each has
+/// tokens of its own; else teams of two or four warps have the same tokens and a block of rows
+/// each.
 struct Team {
   int warp;
   int lane;
   int row_warps;  ///< warps of a team: 1, 2 or 4
 
-  __device__ static Team of_this_warp(const SplitArguments& arguments) {
-    const int blocks = arguments.tile_rows / kBlock;
+  /// warp_rows: that each has room for.
+  __device__ static Team of_this_warp(int tile_rows, int warp_rows) {
+    const int blocks = (tile_rows + warp_rows - 1) / warp_rows;
     return {int(threadIdx.x) / 32, int(threadIdx.x) % 32, blocks > 2 ? 4 : blocks};
   }
   __device__ int row_warp() const { return warp & (row_warps - 1); }
@@ -35,28 +37,52 @@ struct Team {
   }
 };
 
+/// What a CTA has to do: items begin .. end - 1.
+struct CtaItems {
+  const SplitArguments& arguments;
+  int begin;
+  int end;
+
+  __device__ static CtaItems of_this_cta(const SplitArguments& arguments) {
+    const int cta = blockIdx.x;
+    if (arguments.items == nullptr) return {arguments, cta, cta + 1};
+    return {arguments, arguments.item_begin[cta], arguments.item_begin[cta + 1]};
+  }
+  __device__ WorkItem get(int item) const {
+    return arguments.items == nullptr ? arguments.inline_items[item] : arguments.items[item];
+  }
+};
+
 /// Memory map of a CTA's shared memory, as 32-bit addresses.
-///   stages x warps x [block of keys and values] | [outputs to be added up] | [row values]
-template <Widths kWidths>
+///   stages x warps x [block of keys and values] | [queries] | [outputs to be added up] |
+///   [row values]
+template <TileShape kShape>
 struct SharedMemory {
   std::uint32_t base;
   int stages;
 
   __device__ std::uint32_t block(int stage, int warp) const {
-    return base + std::uint32_t((stage * kWarps + warp) * kWidths.block_bytes());
+    return base + std::uint32_t((stage * kWarps + warp) * kShape.block_bytes());
+  }
+  /// Of a block of rows.
+  __device__ std::uint32_t query(int row_block) const {
+    return block(stages, 0) +
+           std::uint32_t(row_block * kShape.key_slices() * TileShape::kSliceBytes);
   }
   /// Of the warps that have the same tokens, the row_warp-th's.
   __device__ std::uint32_t merge(int row_warp) const {
-    return block(stages, 0) + std::uint32_t(row_warp * kBlock * kWidths.d_v * 4);
+    return block(stages, 0) +
+           std::uint32_t(kShape.query_bytes() + row_warp * kShape.warp_rows() * kShape.d_v * 4);
   }
   /// Two values of a warp's row.
   __device__ std::uint32_t row_values(int warp, int row) const {
-    return block(stages, 0) + std::uint32_t(kWidths.merge_bytes() + (warp * kBlock + row) * 8);
+    return merge(0) + std::uint32_t(kShape.merge_bytes() + (warp * kShape.warp_rows() + row) * 8);
   }
-  /// Dimensions past the end of keys stay 0: what is multiplied with them must not be NaN.
+  /// Dimensions past the end of keys and queries stay 0: what is multiplied with them must not be
+  /// NaN.
   __device__ void clear() const {
     const float zeros[4] = {0, 0, 0, 0};
-    const int bytes = stages * kWidths.stage_bytes();
+    const int bytes = stages * kShape.stage_bytes() + kShape.query_bytes();
     for (int i = threadIdx.x * 16; i < bytes; i += 32 * kWarps * 16) {
       ptx::store_shared(base + std::uint32_t(i), zeros);
     }

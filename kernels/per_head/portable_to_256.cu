@@ -5,15 +5,18 @@ namespace headsplit::kernels::per_head {
 namespace to_256 {
 
 // Expanded MLA of DeepSeek-V3.
-struct Widths192And128 {
-  static constexpr Widths kWidths{.d_k = 192, .d_v = 128};
+struct Widths192 {
+  static constexpr TileShape kShape{.d_k = 192, .d_v = 128};
+};
+struct Widths192Rows32 {
+  static constexpr TileShape kShape{.d_k = 192, .d_v = 128, .blocks = 2};
 };
 struct Widths256 {
-  static constexpr Widths kWidths{.d_k = 256, .d_v = 256, .ctas_per_sm = 1};
+  static constexpr TileShape kShape{.d_k = 256, .d_v = 256, .ctas_per_sm = 1};
 };
 
-constexpr HeadKernel kKernels[] = {head_kernel_of<Widths192And128>(0.7),
-                                   head_kernel_of<Widths256>(1)};
+constexpr HeadKernel kKernels[] = {head_kernel_of<Widths192Rows32>(), head_kernel_of<Widths192>(),
+                                   head_kernel_of<Widths256>()};
 
 }  // namespace to_256
 

@@ -8,6 +8,7 @@
 namespace headsplit::agent {
 
 using kernels::BoundKernel;
+using kernels::CudaGraph;
 using kernels::DeviceBuffer;
 using kernels::Event;
 using kernels::Part;

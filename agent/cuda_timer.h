@@ -3,10 +3,10 @@
 #include <optional>
 #include <vector>
 
-#include "agent/cuda_graph.h"
 #include "agent/cuda_hold.h"
 #include "agent/device.h"
 #include "kernels/device/buffer.h"
+#include "kernels/device/cuda_graph.h"
 #include "kernels/device/event.h"
 #include "kernels/device/stream.h"
 
@@ -49,7 +49,7 @@ class CudaTimer {
     kernels::Part part = kernels::Part::all;
     L2 l2 = L2::cold;
     double about_us = 0;
-    std::optional<CudaGraph> graph;  ///< of `graph_samples` samples
+    std::optional<kernels::CudaGraph> graph;  ///< of `graph_samples` samples
     int graph_samples = 0;
 
     bool is_short() const;
@@ -77,7 +77,7 @@ class CudaTimer {
   Result<void> enqueue(kernels::BoundKernel& kernel, const Batch& batch,
                        unsigned event_flags) const;
   Result<Batch> start_held(kernels::BoundKernel& kernel, Batch batch);
-  Result<CudaGraph> captured(kernels::BoundKernel& kernel, const Batch& batch) const;
+  Result<kernels::CudaGraph> captured(kernels::BoundKernel& kernel, const Batch& batch) const;
   /// Starts one batch and says what it is, of at most `missing` samples where it can choose.
   Result<Batch> start(kernels::BoundKernel& kernel, int missing);
   /// Waits, and adds what was measured.

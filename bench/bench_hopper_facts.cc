@@ -12,19 +12,19 @@
 #include <string>
 #include <vector>
 
-#include "agent/cuda_graph.h"
 #include "agent/cuda_kernels.h"
 #include "bench/hopper_fact_kernels.h"
 #include "core/stats.h"
 #include "kernels/device/buffer.h"
+#include "kernels/device/cuda_graph.h"
 #include "kernels/device/event.h"
 #include "kernels/device/stream.h"
 
 namespace headsplit::bench {
 namespace {
 
-using agent::CudaGraph;
 using kernels::cuda_result;
+using kernels::CudaGraph;
 using kernels::DeviceBuffer;
 using kernels::Event;
 using kernels::Stream;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "kernels/bf16.h"
+#include "kernels/device/cuda_graph.h"
 #include "kernels/device/lt_matmul.h"
 #include "kernels/kv_expand/device_expand.h"
 #include "kernels/kv_expand/expand_buffers.h"
@@ -15,6 +17,10 @@ namespace {
 
 /// Share of the L2 that the products of a chunk may take: K and V pass through it, too.
 constexpr double kChunkShareOfL2 = 0.5;
+
+/// Launches of more chunks are one graph: a stream that is held while samples are enqueued has room
+/// for a thousand.
+constexpr int kDirectChunks = 16;
 
 /// Pages whose products are made by one matmul.
 Result<int> chunk_pages_of(const Problem& problem) {
@@ -40,13 +46,12 @@ class KvExpandCuda final : public BoundKernel {
         chunk_pages_(chunk_pages),
         buffers_(std::move(buffers)),
         stream_(stream) {
-    const int chunks = (problem_.page_count + chunk_pages - 1) / chunk_pages;
     const std::int64_t slots = std::int64_t{chunk_pages} * problem_.page_tokens;
     config_ = Config{
         .tile_rows = static_cast<int>(product_width_),
         .tile_tokens = static_cast<int>(slots),
-        .reason = str("cuBLASLt, ", chunks, " matmuls of [", slots, ", ", shape_.d_latent, "] x [",
-                      shape_.d_latent, ", ", product_width_, "], whose ",
+        .reason = str("cuBLASLt, ", chunks(), " matmuls of [", slots, ", ", shape_.d_latent,
+                      "] x [", shape_.d_latent, ", ", product_width_, "], whose ",
                       slots * product_width_ * 2 / 1'000'000,
                       " MB of products stay in L2; each laid out by head beside the RoPE keys")};
   }
@@ -71,10 +76,14 @@ class KvExpandCuda final : public BoundKernel {
   /// It has one part: all of it.
   Result<void> launch(Part part) override {
     if (part != Part::all) return {};
-    for (int page = 0; page < problem_.page_count; page += chunk_pages_) {
-      TRY(expand_chunk(page, std::min(chunk_pages_, problem_.page_count - page)));
-    }
-    return {};
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    CUDA_TRY(cudaStreamIsCapturing(stream_, &capture));
+    // The first launch loads code, which a capture must not.
+    const bool direct = chunks() <= kDirectChunks || capture != cudaStreamCaptureStatusNone ||
+                        stream_ == nullptr || !std::exchange(launched_, true);
+    if (direct) return enqueue();
+    if (!graph_) graph_ = TRY(CudaGraph::capture(stream_, [this] { return enqueue(); }));
+    return graph_->launch(stream_);
   }
 
   Result<std::vector<OutputRow>> output_rows(std::span<const std::int64_t> rows) override {
@@ -96,6 +105,15 @@ class KvExpandCuda final : public BoundKernel {
   }
 
  private:
+  int chunks() const { return (problem_.page_count + chunk_pages_ - 1) / chunk_pages_; }
+
+  Result<void> enqueue() const {
+    for (int page = 0; page < problem_.page_count; page += chunk_pages_) {
+      TRY(expand_chunk(page, std::min(chunk_pages_, problem_.page_count - page)));
+    }
+    return {};
+  }
+
   Result<LtMatmul> matmul_of(const std::shared_ptr<const LtLibrary>& library, int pages) const {
     return LtMatmul::make(library, {.rows = product_width_,
                                     .columns = std::int64_t{pages} * problem_.page_tokens,
@@ -110,7 +128,7 @@ class KvExpandCuda final : public BoundKernel {
     return (page * shape_.local_heads + head) * problem_.page_tokens + slot;
   }
 
-  Result<void> expand_chunk(int page, int pages) {
+  Result<void> expand_chunk(int page, int pages) const {
     const std::uint16_t* const latents =
         buffers_.latents.data() + std::int64_t{page} * problem_.page_tokens * shape_.d_qk();
     const LtMatmul& matmul = pages == chunk_pages_ ? *chunk_ : *rest_;
@@ -154,6 +172,8 @@ class KvExpandCuda final : public BoundKernel {
   cudaStream_t stream_;
   std::optional<LtMatmul> chunk_;
   std::optional<LtMatmul> rest_;  ///< of the last pages
+  std::optional<CudaGraph> graph_;
+  bool launched_ = false;
   Config config_;
 };
 

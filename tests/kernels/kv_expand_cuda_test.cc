@@ -47,8 +47,8 @@ TEST(KvExpandCuda, AgreesWithTheReferenceOnRaggedLengths) {
   }
 }
 
-TEST(KvExpandCuda, TakesMoreSlotsThanAChunk) {
-  EXPECT_EQ(run(problem_of(shape_of(128), {3000, 2000, 500}), 200), "");
+TEST(KvExpandCuda, TakesMoreSlotsThanAChunkAndMoreChunksThanAreLaunchedOneByOne) {
+  EXPECT_EQ(run(problem_of(shape_of(128), {8000, 2000, 500}), 200), "");
   EXPECT_EQ(run(problem_of(shape_of(8), {60'000, 100}), 200), "");
 }
 

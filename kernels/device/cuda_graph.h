@@ -5,7 +5,7 @@
 
 #include "kernels/device/cuda_try.h"
 
-namespace headsplit::agent {
+namespace headsplit::kernels {
 
 /// An executable CUDA graph.  Move-only.
 class CudaGraph {
@@ -16,13 +16,12 @@ class CudaGraph {
     CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     const Result<void> enqueued = enqueue();
     cudaGraph_t graph = nullptr;
-    const auto ended =
-        kernels::cuda_result(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    const auto ended = cuda_result(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
     CudaGraph made;
     auto outcome = enqueued ? ended : enqueued;
     if (outcome) {
-      outcome = kernels::cuda_result(cudaGraphInstantiate(&made.executable_, graph, 0),
-                                     "cudaGraphInstantiate");
+      outcome =
+          cuda_result(cudaGraphInstantiate(&made.executable_, graph, 0), "cudaGraphInstantiate");
     }
     if (graph != nullptr) CUDA_LOG(cudaGraphDestroy(graph));
     if (!outcome) return outcome.error();
@@ -38,7 +37,7 @@ class CudaGraph {
   }
 
   Result<void> launch(cudaStream_t stream) const {
-    return kernels::cuda_result(cudaGraphLaunch(executable_, stream), "cudaGraphLaunch");
+    return cuda_result(cudaGraphLaunch(executable_, stream), "cudaGraphLaunch");
   }
 
  private:
@@ -46,4 +45,4 @@ class CudaGraph {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-}  // namespace headsplit::agent
+}  // namespace headsplit::kernels

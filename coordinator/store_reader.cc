@@ -11,10 +11,12 @@ namespace {
 constexpr int kReadBusyTimeoutMs = 10'000;
 
 constexpr const char* kRows =
-    "SELECT row, rows.run < sweeps.run FROM rows JOIN sweeps USING (sweep) "
-    "WHERE (?1 = '' OR sweeps.id = ?1 OR sweeps.name = ?1) AND (?2 = '' OR status = ?2) "
-    "AND (?3 = '' OR kernel = ?3) AND (?4 = '' OR layout = ?4) "
-    "AND (?5 = '' OR point_id = ?5) ORDER BY point";  // points are numbered in plan order
+    "SELECT row, rows.run < ?2 FROM points CROSS JOIN rows USING (point) "
+    "WHERE points.sweep = ?1 AND (?3 = '' OR status = ?3) AND (?4 = '' OR kernel = ?4) "
+    "AND (?5 = '' OR layout = ?5) AND (?6 = '' OR points.point_id = ?6) ORDER BY position";
+
+constexpr const char* kSweepsOfRows =
+    "SELECT sweep, run FROM sweeps WHERE ?1 = '' OR id = ?1 OR name = ?1 ORDER BY sweep";
 
 constexpr const char* kSweeps =
     "SELECT id, name, backend, run, created_unix_s, sweep FROM sweeps ORDER BY sweep";
@@ -65,13 +67,18 @@ Result<std::unique_ptr<StoreReader>> StoreReader::open(const std::string& path) 
 }
 
 Result<std::vector<Row>> StoreReader::rows(const RowFilter& filter) {
+  Statement sweeps = TRY(connection_->database().prepare(kSweepsOfRows));
   Statement select = TRY(connection_->database().prepare(kRows));
-  TRY(select.start(filter.sweep, filter.status ? enum_name(*filter.status) : std::string(),
-                   filter.kernel, filter.layout, filter.point_id));
+  const std::string status = filter.status ? enum_name(*filter.status) : std::string();
   std::vector<Row> rows;
-  while (TRY(select.next())) {
-    rows.push_back(TRY(value_from_text<Row>(select.text(0))));
-    rows.back().resumed = select.integer(1) != 0;
+  TRY(sweeps.start(filter.sweep));
+  while (TRY(sweeps.next())) {
+    TRY(select.start(sweeps.integer(0), sweeps.integer(1), status, filter.kernel, filter.layout,
+                     filter.point_id));
+    while (TRY(select.next())) {
+      rows.push_back(TRY(value_from_text<Row>(select.text(0))));
+      rows.back().resumed = select.integer(1) != 0;
+    }
   }
   return rows;
 }

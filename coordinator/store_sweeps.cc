@@ -48,8 +48,9 @@ Result<void> StoreTables::insert_points(const SweepKey& sweep, const Plan& plan)
   Statement point =
       TRY(database_->prepare("INSERT INTO points (sweep, position, point_id, label, planned) "
                              "VALUES (?1, ?2, ?3, ?4, ?5) RETURNING point"));
-  Statement progress = TRY(database_->prepare(
-      "INSERT INTO progress (point, sweep, state, epoch, status) VALUES (?1, ?2, ?3, 0, ?4)"));
+  Statement progress =
+      TRY(database_->prepare("INSERT INTO progress (point, sweep, state, epoch, status, run) "
+                             "VALUES (?1, ?2, ?3, 0, ?4, ?5)"));
   std::int64_t position = 0;
   for (const PlannedPoint& planned : plan.points) {
     TRY(point.start(sweep.key, position++, planned.id, point_label(planned.point),
@@ -58,10 +59,10 @@ Result<void> StoreTables::insert_points(const SweepKey& sweep, const Plan& plan)
     const std::int64_t key = point.integer(0);
     TRY(point.next());
     if (planned.state != PlannedState::skipped) {
-      TRY(progress.run(key, sweep.key, "pending", std::nullopt));
+      TRY(progress.run(key, sweep.key, "pending", std::nullopt, std::nullopt));
       continue;
     }
-    TRY(progress.run(key, sweep.key, "done", "skipped"));
+    TRY(progress.run(key, sweep.key, "done", "skipped", sweep.run));
     TRY(insert_row(sweep, key, coordinator_row(plan, planned, Status::skipped, planned.reason, 0)));
   }
   return {};
@@ -87,20 +88,25 @@ Result<void> StoreTables::join_or_begin_run(const Plan& plan, const std::string&
   return begin_run(plan.id);
 }
 
-/// What is done stays, cancelled points are open again, and running ones wait again.
+/// What is done stays, cancelled points are open again, and running ones wait again.  Rows are
+/// found by their points: to look through all rows takes long.
 Result<void> StoreTables::begin_run(const std::string& id) {
   keys_.erase(id);
-  const std::string of_sweep = " AND sweep = (SELECT sweep FROM sweeps WHERE id = ?1)";
+  const std::string points =
+      "(SELECT point FROM points WHERE sweep = (SELECT sweep FROM sweeps WHERE id = ?1))";
+  const std::string cancelled =
+      "(SELECT point FROM progress WHERE status = 'cancelled' AND point IN " + points + ")";
   for (const std::string& sql : {
            std::string("UPDATE sweeps SET run = run + 1 WHERE id = ?1"),
            "INSERT INTO attempts (point, epoch, outcome, reason, counts, stored_unix_s, row) "
            "SELECT point, epoch, status, 'the sweep was begun again', 0, stored_unix_s, row "
-           "FROM rows WHERE status = 'cancelled'" +
-               of_sweep,
-           "DELETE FROM rows WHERE status = 'cancelled'" + of_sweep,
-           "UPDATE progress SET state = 'pending', status = NULL WHERE status = 'cancelled'" +
-               of_sweep,
-           "UPDATE progress SET state = 'pending' WHERE state = 'running'" + of_sweep,
+           "FROM rows WHERE point IN " +
+               cancelled,
+           "DELETE FROM rows WHERE point IN " + cancelled,
+           "UPDATE progress SET state = 'pending', status = NULL, run = NULL "
+           "WHERE status = 'cancelled' AND point IN " +
+               points,
+           "UPDATE progress SET state = 'pending' WHERE state = 'running' AND point IN " + points,
        }) {
     Statement statement = TRY(database_->prepare(sql));
     TRY(statement.run(id));
@@ -110,7 +116,8 @@ Result<void> StoreTables::begin_run(const std::string& id) {
 
 Result<bool> StoreTables::has_open_points(std::int64_t sweep) {
   Statement open =
-      TRY(database_->prepare("SELECT count(*) FROM progress WHERE sweep = ?1 AND state != 'done'"));
+      TRY(database_->prepare("SELECT EXISTS (SELECT 1 FROM points JOIN progress USING (point) "
+                             "WHERE points.sweep = ?1 AND state != 'done')"));
   TRY(open.start(sweep));
   TRY(open.next());
   return open.integer(0) > 0;
@@ -157,11 +164,12 @@ Result<Plan> StoreTables::stored_plan(const std::string& id, bool ids_only) {
   }
   // Nothing of a point that is done is needed but its id, and most of what a restart finds is done.
   Statement points = TRY(database_->prepare(
-      "SELECT point_id, CASE WHEN state = 'done' THEN NULL ELSE planned END "
-      "FROM points JOIN progress USING (point) WHERE points.sweep = ?1 ORDER BY position"));
-  TRY(points.start(sweep));
+      "SELECT point_id, CASE WHEN ?2 OR state = 'done' THEN NULL ELSE planned END "
+      "FROM points INDEXED BY points_in_order CROSS JOIN progress USING (point) "
+      "WHERE points.sweep = ?1 ORDER BY position"));
+  TRY(points.start(sweep, ids_only));
   while (TRY(points.next())) {
-    if (ids_only || points.is_null(1)) {
+    if (points.is_null(1)) {
       plan.points.push_back({.id = points.text(0)});
     } else {
       plan.points.push_back(TRY(value_from_text<PlannedPoint>(points.text(1))));
@@ -174,9 +182,9 @@ Result<std::vector<PointProgress>> StoreTables::stored_progress(std::int64_t swe
                                                                 std::size_t count) {
   std::vector<PointProgress> progress(count);
   Statement points = TRY(database_->prepare(
-      "SELECT position, state, progress.epoch, progress.status, rows.run < sweeps.run "
-      "FROM points JOIN sweeps USING (sweep) JOIN progress USING (point) "
-      "LEFT JOIN rows USING (point) WHERE points.sweep = ?1"));
+      "SELECT position, state, epoch, status, progress.run < sweeps.run "
+      "FROM sweeps CROSS JOIN points INDEXED BY points_in_order USING (sweep) "
+      "CROSS JOIN progress USING (point) WHERE sweeps.sweep = ?1 ORDER BY position"));
   TRY(points.start(sweep));
   while (TRY(points.next())) {
     PointProgress& point = progress[TRY(position_of(points, count))];
@@ -197,27 +205,21 @@ Result<std::vector<PointProgress>> StoreTables::stored_progress(std::int64_t swe
 }
 
 Result<std::vector<StoredSweep>> StoreTables::restore() {
-  struct Found {
-    std::string id;
-    bool open = false;
-  };
-  std::vector<Found> all;
-  Statement find = TRY(database_->prepare(
-      "SELECT id, EXISTS (SELECT 1 FROM progress WHERE progress.sweep = sweeps.sweep "
-      "AND state != 'done') FROM sweeps ORDER BY sweep"));
+  std::vector<std::pair<std::string, bool>> all;  // id, has open points
+  Statement find = TRY(database_->prepare("SELECT id, sweep FROM sweeps ORDER BY sweep"));
   TRY(find.start());
-  while (TRY(find.next())) all.push_back({find.text(0), find.integer(1) != 0});
+  while (TRY(find.next())) all.emplace_back(find.text(0), TRY(has_open_points(find.integer(1))));
 
-  auto finished = std::count_if(all.begin(), all.end(), [](const Found& f) { return !f.open; });
+  auto finished = std::count_if(all.begin(), all.end(), [](const auto& f) { return !f.second; });
   std::vector<StoredSweep> sweeps;
-  for (const Found& found : all) {
-    if (found.open) {
-      TRY(begin_run(found.id));
-      begun_.insert(found.id);
+  for (const auto& [id, open] : all) {
+    if (open) {
+      TRY(begin_run(id));
+      begun_.insert(id);
     } else if (finished-- > kFinishedRestored) {
       continue;
     }
-    sweeps.push_back(TRY(stored_sweep(found.id, !found.open)));
+    sweeps.push_back(TRY(stored_sweep(id, !open)));
   }
   return sweeps;
 }

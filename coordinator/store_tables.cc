@@ -10,7 +10,7 @@ constexpr const char* kRaiseEpoch =
     "UPDATE progress SET state = 'running', epoch = ?2 "
     "WHERE point = ?1 AND state != 'done' AND epoch < ?2";
 constexpr const char* kFinishPoint =
-    "UPDATE progress SET state = 'done', epoch = ?2, status = ?3 "
+    "UPDATE progress SET state = 'done', epoch = ?2, status = ?3, run = ?4 "
     "WHERE point = ?1 AND state != 'done' AND epoch <= ?2";
 constexpr const char* kReopenPoint =
     "UPDATE progress SET state = 'pending' WHERE point = ?1 AND state = 'running' AND epoch = ?2";
@@ -82,7 +82,7 @@ Result<void> StoreTables::apply(const RowWrite& write) {
   const SweepKey sweep = TRY(key_of(write.sweep));
   const Row& row = write.row;
   const std::int64_t point = TRY(point_of(sweep, row.point_id));
-  TRY(finish_point_->run(point, row.epoch, enum_name(row.status)));
+  TRY(finish_point_->run(point, row.epoch, enum_name(row.status), sweep.run));
   if (database_->changes() != 1) return refused("a row", write.sweep, row.point_id, row.epoch);
   return insert_row(sweep, point, row);
 }

@@ -129,6 +129,67 @@ TEST_F(StoreOpenTest, MigratesStepByStepAndOnlyWhatIsMissing) {
   EXPECT_EQ(database.integer("PRAGMA application_id").value(), kApplicationId);
 }
 
+/// A sweep in its second run as schema version 1 had it: a row of each run, and a point that waits.
+void write_version_1(const std::string& path, const Plan& plan) {
+  auto database = Database::open(path, OpenMode::read_write, 1000).value();
+  migrate(database, migrations().first(1)).value();
+  database
+      .prepare(
+          "INSERT INTO sweeps (id, name, backend, content, seed, limits, run, created_unix_s) "
+          "VALUES (?1, ?2, 'cpu', ?3, '1', ?4, 2, 0)")
+      .value()
+      .run(plan.id, plan.name, plan.content, json_text(plan.limits))
+      .value();
+  for (std::size_t at = 0; at < plan.points.size(); ++at) {
+    const PlannedPoint& planned = plan.points[at];
+    const auto position = static_cast<std::int64_t>(at);
+    const std::int64_t point = position + 1;
+    database.prepare("INSERT INTO points VALUES (?1, 1, ?2, ?3, 'label', ?4)")
+        .value()
+        .run(point, position, planned.id, json_text(planned))
+        .value();
+    const bool done = at < 2;
+    database.prepare("INSERT INTO progress VALUES (?1, 1, ?2, ?3, ?4)")
+        .value()
+        .run(point, done ? "done" : "pending", done ? 1 : 0,
+             done ? std::optional<std::string>("ok") : std::nullopt)
+        .value();
+    if (!done) continue;
+    database
+        .prepare(
+            "INSERT INTO rows VALUES (?1, 1, ?2, 1, ?1, 'ok', '', '', '', 1, 1, 1, '', 1.0, "
+            "0.0, ?3)")
+        .value()
+        .run(point, planned.id, json_text(row_of(planned.point)))
+        .value();
+  }
+}
+
+TEST_F(StoreOpenTest, GoesOnWithADatabaseOfSchemaVersion1) {
+  const Plan plan = plan_of("name: a\ntp: [1, 2, 4]");
+  write_version_1(path(), plan);
+  EXPECT_EQ(StoreReader::open(path()).value()->rows({.sweep = "a"}).value().size(), 2u)
+      << "readers take it as it is";
+  const auto store = Store::open(path()).value();
+  const auto restored = store->restore().value();
+  ASSERT_EQ(restored.size(), 1u);
+  EXPECT_EQ(restored[0].run, 3);
+  EXPECT_EQ(restored[0].plan->points[2], plan.points[2]);
+  EXPECT_EQ(json_text(restored[0].progress),
+            R"([{"state":"done","epoch":1,"failures":[],"status":"ok","resumed":true},)"
+            R"({"state":"done","epoch":1,"failures":[],"status":"ok","resumed":true},)"
+            R"({"state":"pending","epoch":0,"failures":[],"status":"failed","resumed":false}])");
+  auto database = Database::open(path(), OpenMode::read_only, 1000).value();
+  EXPECT_EQ(database.text("SELECT group_concat(ifnull(run, 'none')) FROM progress").value(),
+            "1,2,none")
+      << "each point knows the run that stored its row";
+  finish(*store, plan, 2);
+  const auto rows = StoreReader::open(path()).value()->rows({}).value();
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_TRUE(rows[1].resumed);
+  EXPECT_FALSE(rows[2].resumed);
+}
+
 TEST_F(StoreOpenTest, AFailedMigrationChangesNothing) {
   auto database = Database::open(path(), OpenMode::read_write, 1000).value();
   const std::array bad = {Migration{1, "CREATE TABLE a (x INTEGER); CREATE TABLE a (y INTEGER);"}};

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "coordinator/sqlite.h"
 #include "tests/coordinator/store_fixture.h"
 
 namespace headsplit::coordinator {
@@ -157,6 +158,8 @@ TEST_F(StoreTest, OpensCancelledPointsAgainWhenTheSweepIsBegunAgain) {
   EXPECT_EQ(again.progress[0].state, PointState::done);
   EXPECT_EQ(again.progress[1].state, PointState::pending);
   EXPECT_EQ(again.progress[1].epoch, 1) << "epochs are never used twice";
+  auto database = Database::open(path(), OpenMode::read_only, 1000).value();
+  EXPECT_EQ(database.integer("SELECT count(run) FROM progress").value(), 1);
   EXPECT_EQ(StoreReader::open(path()).value()->rows({}).value().size(), 1u);
 }
 

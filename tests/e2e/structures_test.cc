@@ -42,6 +42,8 @@ TEST(Crossover, IsReadFromTheRowsOfItsSweep) {
   ASSERT_EQ(lines.size(), 2u) << "tp 16 and 32";
   for (const auto& line : lines) {
     EXPECT_TRUE(line.at("kept").is_object()) << told.out;
+    EXPECT_TRUE(line.at("anew").is_object()) << told.out;
+    EXPECT_EQ(line.at("lacking").as_string(), "") << told.out;
     EXPECT_EQ(line.at("times").as_array().size(), 4u) << told.out;
     EXPECT_EQ(line.at("roofs_from").as_string(), "measured") << told.out;
   }

@@ -105,6 +105,16 @@ TEST(Plugin, ThatThrowsOrFailsIsAnErrorWithItsText) {
   EXPECT_EQ(kernel.error().message, "misbehaving: prepare: failed without saying why");
 }
 
+TEST(Plugin, ChoosesItsOwnSplits) {
+  const auto kernel =
+      load("wrong_work")
+          .value()
+          .bind(make_problem(small_shape(), 5), BindOptions{.threads = 1, .num_splits = 4});
+  EXPECT_EQ(kernel.error().kind, ErrorKind::config);
+  EXPECT_EQ(kernel.error().message,
+            "misbehaving: splits fixed at 4: a plug-in chooses its own; legal: 0");
+}
+
 TEST(Plugin, ThatCrashesTakesItsProcessAndNoOther) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT((void)verified("crashes"), testing::KilledBySignal(SIGSEGV), "");

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "coordinator/checkpointer.h"
 #include "coordinator/database_file.h"
 #include "coordinator/schema.h"
 #include "coordinator/sqlite.h"
@@ -18,7 +19,9 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 30'000;  // another process may hold the lock for a while
 constexpr std::size_t kBatchMax = 4096;
-constexpr int kCheckpointPages = 4096;  // 16 MB of WAL: a checkpoint costs two more syncs
+constexpr std::size_t kCheckpointRecords = 2000;  // some 6 MB of the log
+/// 128 MB of the log: the writer waits for a whole checkpoint, since the disk does not keep up.
+constexpr int kLogPagesMax = 32768;
 
 /// One unit of a transaction: it applies whole or not at all.
 struct Job {
@@ -36,11 +39,13 @@ bool is_fatal(const Result<void>& result) {
 /// The writer thread and its queue.
 class Store::Writer {
  public:
-  Writer(DatabaseFile file, Database database)
-      : file_(std::move(file)), database_(std::move(database)) {}
+  Writer(DatabaseFile file, Database database, Database second)
+      : file_(std::move(file)), database_(std::move(database)), checkpointer_(std::move(second)) {}
 
   Result<void> start() {
     tables_ = TRY(StoreTables::open(database_));
+    begin_job_ = TRY(database_.prepare("SAVEPOINT job"));
+    end_job_ = TRY(database_.prepare("RELEASE job"));
     thread_ = std::thread([this] { work(); });
     return {};
   }
@@ -52,7 +57,10 @@ class Store::Writer {
     }
     wake_.notify_one();
     if (thread_.joinable()) thread_.join();
+    checkpointer_.reset();
     tables_.reset();
+    begin_job_.reset();
+    end_job_.reset();
     // At rest the file stands alone, and can be read in a folder that cannot be written.
     if (const auto left = database_.execute("PRAGMA journal_mode = DELETE"); !left) {
       log_line(LogLevel::debug, "store", "wal_kept", log_field("reason", left.error().message));
@@ -80,6 +88,22 @@ class Store::Writer {
         queued_.fetch_sub(1, std::memory_order_relaxed);
         batch[i].done(std::move(results[i]));
       }
+      if (!broken_) shorten_log(batch.size());
+    }
+  }
+
+  /// Most of the log is moved beside the commits; the rest, and a log that grows too long, here.
+  void shorten_log(std::size_t records) {
+    records_in_log_ += records;
+    if (checkpointer_->take_finished()) {
+      records_in_log_ = 0;
+      // All of it is durable where it is; a disk that fails here fails the next commit, too.
+      if (const auto done = database_.execute(Checkpointer::kCheckpoint); !done) {
+        log_line(LogLevel::warn, "store", "checkpoint_failed",
+                 log_field("reason", done.error().message));
+      }
+    } else if (records_in_log_ > kCheckpointRecords) {
+      checkpointer_->begin();
     }
   }
 
@@ -117,11 +141,14 @@ class Store::Writer {
   }
 
   Result<void> apply(const Job& job) {
-    TRY(database_.execute("SAVEPOINT job"));
+    TRY(begin_job_->run());
     Result<void> result = job.apply(*tables_);
     if (is_fatal(result)) return result;
-    if (!result) tables_->forget();
-    TRY(database_.execute(result ? "RELEASE job" : "ROLLBACK TO job; RELEASE job"));
+    if (!result) {
+      tables_->forget();
+      TRY(database_.execute("ROLLBACK TO job"));
+    }
+    TRY(end_job_->run());
     return result;
   }
 
@@ -132,7 +159,11 @@ class Store::Writer {
 
   DatabaseFile file_;  // before the database: its lock must be given up last
   Database database_;
+  std::optional<Checkpointer> checkpointer_;
   std::optional<StoreTables> tables_;
+  std::size_t records_in_log_ = 0;  ///< since the latest checkpoint
+  std::optional<Statement> begin_job_;
+  std::optional<Statement> end_job_;
   std::optional<Error> broken_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -156,9 +187,11 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
     return fail(ErrorKind::io, path, ": cannot be put into WAL mode (stays '", journal, "')");
   }
   TRY(database.execute(str("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; ",
-                           "PRAGMA wal_autocheckpoint = ", kCheckpointPages)));
+                           "PRAGMA wal_autocheckpoint = ", kLogPagesMax)));
   TRY(migrate(database, migrations()));
-  auto writer = std::make_unique<Writer>(std::move(file), std::move(database));
+  Database second = TRY(Database::open(path, OpenMode::read_write, kBusyTimeoutMs));
+  TRY(second.execute("PRAGMA synchronous = FULL"));
+  auto writer = std::make_unique<Writer>(std::move(file), std::move(database), std::move(second));
   TRY(writer->start());
   return std::unique_ptr<Store>(new Store(std::move(writer)));
 }

@@ -19,18 +19,32 @@ Result<std::size_t> position_of(const Statement& row, std::size_t count) {
               ": the database was changed by hand");
 }
 
+StoredSweep new_sweep(const Plan& plan, const std::string& backend) {
+  StoredSweep sweep{
+      .plan = std::make_shared<const Plan>(plan), .progress = {}, .backend = backend, .run = 1};
+  sweep.progress.resize(plan.points.size());
+  for (std::size_t at = 0; at < plan.points.size(); ++at) {
+    if (plan.points[at].state != PlannedState::skipped) continue;
+    sweep.progress[at] = {.state = PointState::done, .status = Status::skipped};
+  }
+  return sweep;
+}
+
 }  // namespace
 
 Result<StoredSweep> StoreTables::begin_sweep(const Plan& plan, const std::string& backend) {
   Statement find = TRY(database_->prepare("SELECT count(*) FROM sweeps WHERE id = ?1"));
   TRY(find.start(plan.id));
   TRY(find.next());
-  if (find.integer(0) == 0) {
+  const bool is_new = find.integer(0) == 0;
+  TRY(find.next());
+  if (is_new) {
     TRY(insert_sweep(plan, backend));
   } else {
     TRY(join_or_begin_run(plan, backend));
   }
-  StoredSweep stored = TRY(stored_sweep(plan.id, false));
+  // What was just written need not be read: others wait for the disk meanwhile.
+  StoredSweep stored = is_new ? new_sweep(plan, backend) : TRY(stored_sweep(plan.id, false));
   begun_.insert(plan.id);
   return stored;
 }

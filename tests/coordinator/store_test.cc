@@ -219,6 +219,27 @@ TEST_F(StoreTest, LeavesOneFileBehindWhenItIsClosed) {
   EXPECT_EQ(files, 1);
 }
 
+TEST_F(StoreTest, KeepsItsLogShortWhileItIsWritten) {
+  const auto store = Store::open(path()).value();
+  const Plan plan = plan_of(
+      "name: a\naxes: {context: 1K, batch: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n"
+      "measure: {repeats: 1000}");
+  begin(*store, plan).value();
+  const auto log_bytes = [&] { return std::filesystem::file_size(path() + "-wal"); };
+  constexpr std::size_t kRows = 100;
+  constexpr std::size_t kRowBytes = 2 * 4096;  // two pages, at least
+  std::size_t at = 0;
+  while (at + kRows < plan.points.size() && at * kRowBytes < 2 * log_bytes()) {
+    for (std::size_t i = 0; i < kRows; ++i) {
+      RowWrite row = row_of_point(plan, at++, 1);
+      row.row.samples_us.assign(400, 123.456);
+      store->write(std::move(row), [](Result<void>) {});
+    }
+    ASSERT_TRUE(write(*store, lease_of(plan, at, 1)));
+  }
+  EXPECT_GE(at * kRowBytes, 2 * log_bytes()) << "the log is as long as all that was ever written";
+}
+
 TEST_F(StoreTest, CompletesInOrderOfSubmission) {
   const auto store = Store::open(path()).value();
   begin(*store, plan_).value();

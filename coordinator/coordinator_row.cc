@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/row_point.h"
+
 namespace headsplit::coordinator {
 namespace {
 
@@ -31,7 +33,7 @@ Row coordinator_row(const Plan& plan, const PlannedPoint& planned, Status status
 }
 
 std::string mismatch_of(const Row& row, const PlannedPoint& planned) {
-  const RowPoint wanted = point_part(row_of(planned.point));
+  const RowPoint wanted = row_point_of(planned.point);
   if (point_part(row) != wanted) {
     return str("the report is of ", json_text(point_part(row)), ", the lease was of ",
                json_text(wanted));

@@ -13,15 +13,11 @@ static_assert(kCoordinatorKinds.size() == std::variant_size_v<CoordinatorMessage
 
 template <class Message, class Kinds>
 std::string text_of(const Message& message, const Kinds& kinds) {
-  json::object object;
-  object["kind"] = kinds[message.index()];
-  std::visit(
-      [&](const auto& body) {
-        const json::value fields = to_json(body);
-        for (const auto& [key, value] : fields.get_object()) object[key] = value;
-      },
-      message);
-  return json::serialize(object);
+  const std::string fields = std::visit([](const auto& body) { return json_text(body); }, message);
+  // Every message has fields: {"kind":"ack", then what `fields` has behind its brace.
+  std::string text = "{\"kind\":\"";
+  text.append(kinds[message.index()]).append("\",").append(fields, 1);
+  return text;
 }
 
 template <class Message, std::size_t kIndex, class Kinds>

@@ -1,12 +1,11 @@
-#include "core/row.h"
+#include "core/row_point.h"
 
 namespace headsplit {
 
 HEADSPLIT_JSON_HERE(Row)
 
-Row row_of(const Point& point) {
-  Row row;
-  row.point_id = point_id(point);
+RowPoint row_point_of(const Point& point) {
+  RowPoint row;
   row.model = point.model;
   row.kernel = point.kernel;
   row.layout = layout_name(point.layout);
@@ -23,6 +22,13 @@ Row row_of(const Point& point) {
   row.repeat = point.repeat;
   row.message_bytes = point.message_bytes;
   row.fixed_splits = point.fixed_splits;
+  return row;
+}
+
+Row row_of(const Point& point) {
+  Row row;
+  static_cast<RowPoint&>(row) = row_point_of(point);
+  row.point_id = point_id(point);
   return row;
 }
 

@@ -1,21 +1,15 @@
 #include <gtest/gtest.h>
 
-#include "coordinator/scheduler.h"
+#include "tests/coordinator/scheduler_steps.h"
 
 namespace headsplit::coordinator {
 namespace {
 
 using std::chrono::seconds;
 
-std::shared_ptr<const Plan> plan_of(const std::string& text) {
-  const Sweep sweep = sweep_from_yaml(text, "s.yaml").value();
-  return std::make_shared<const Plan>(make_plan(sweep, std::nullopt).value());
-}
-
 /// A scheduler with agents on nodes of four, and the actions of the latest step.
-class GangTest : public testing::Test {
+class GangTest : public testing::Test, protected SchedulerSteps {
  protected:
-  void step(const Event& event) { actions = scheduler.step(event, now); }
   void submit(const std::string& text) {
     plan = plan_of(text);
     step(SweepSubmitted{plan, {}, ""});
@@ -27,14 +21,6 @@ class GangTest : public testing::Test {
       info.build = build;
       step(AgentJoined{i, info});
     }
-  }
-  template <class T>
-  std::vector<T> all() const {
-    std::vector<T> found;
-    for (const Action& action : actions) {
-      if (const T* match = std::get_if<T>(&action)) found.push_back(*match);
-    }
-    return found;
   }
   GrantGang gang() const {
     const auto found = all<GrantGang>();
@@ -77,11 +63,6 @@ class GangTest : public testing::Test {
     }
     return acks;
   }
-
-  Scheduler scheduler{{.silence_limit_s = 10, .deadline_grace_s = 5, .gang_patience_s = 30}};
-  TimePoint now{std::chrono::hours(1)};
-  std::shared_ptr<const Plan> plan;
-  std::vector<Action> actions;
 };
 
 constexpr const char* kFourRanks = "name: g\nranks: real\ntp: 4\nlimits: {point_timeout_s: 30}\n";

@@ -3,21 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "coordinator/coordinator_row.h"
+#include "tests/coordinator/scheduler_steps.h"
 
 namespace headsplit::coordinator {
 namespace {
 
 using std::chrono::seconds;
 
-std::shared_ptr<const Plan> plan_of(const std::string& text) {
-  const Sweep sweep = sweep_from_yaml(text, "s.yaml").value();
-  return std::make_shared<const Plan>(make_plan(sweep, std::nullopt).value());
-}
-
 /// A scheduler, a clock, and the actions of the latest step.
-class SchedulerTest : public testing::Test {
+class SchedulerTest : public testing::Test, protected SchedulerSteps {
  protected:
-  void step(const Event& event) { actions = scheduler.step(event, now); }
   void submit(const std::string& text, std::vector<PointProgress> progress = {},
               const std::string& backend = "") {
     plan = plan_of(text);
@@ -27,14 +22,6 @@ class SchedulerTest : public testing::Test {
     if (agent.name.empty()) agent.name = str("agent-", session);
     if (agent.backend.empty()) agent.backend = "cpu";
     step(AgentJoined{session, agent});
-  }
-  template <class T>
-  std::vector<T> all() const {
-    std::vector<T> found;
-    for (const Action& action : actions) {
-      if (const T* match = std::get_if<T>(&action)) found.push_back(*match);
-    }
-    return found;
   }
   /// The only action of its kind.
   template <class T>
@@ -63,11 +50,6 @@ class SchedulerTest : public testing::Test {
     actions = std::move(following);
   }
   SweepView view() const { return scheduler.sweeps().front(); }
-
-  Scheduler scheduler{{.silence_limit_s = 10, .deadline_grace_s = 5}};
-  TimePoint now{std::chrono::hours(1)};
-  std::shared_ptr<const Plan> plan;
-  std::vector<Action> actions;
 };
 
 TEST_F(SchedulerTest, GrantsPointsInPlanOrderToAgentsAsTheyJoin) {

@@ -28,7 +28,6 @@ namespace {
 
 using namespace coordinator;
 
-constexpr std::uint64_t kSchedules = 10'000;
 constexpr int kAgents = 1000;
 constexpr double kRowsPerS = 5000;
 constexpr double kLoadS = 60;
@@ -93,13 +92,21 @@ double status_mib(pid_t process, const std::string& key) {
 
 // ---- Simulated schedules ---------------------------------------------------------------------
 
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// HEADSPLIT_SCHEDULES of them, from seed HEADSPLIT_SEED on.
 bool schedules() {
+  const std::uint64_t first = number_from_environment("HEADSPLIT_SEED", 1);
+  const std::uint64_t count = number_from_environment("HEADSPLIT_SCHEDULES", 10'000);
   const auto plans = simulated_plans();
   int crashes = 0;
   int grants = 0;
   std::uint64_t broken = 0;
   const Stopwatch watch;
-  for (std::uint64_t seed = 1; seed <= kSchedules; ++seed) {
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
     for (const std::string& what : broken_by_schedule(seed, plans, crashes, grants)) {
       if (++broken <= 10) {
         std::printf("HEADSPLIT_SEED=%llu: %s\n", static_cast<unsigned long long>(seed),
@@ -108,7 +115,7 @@ bool schedules() {
     }
   }
   return tell(broken == 0,
-              str(kSchedules, " schedules (", grants, " leases, ", crashes,
+              str(count, " schedules (", grants, " leases, ", crashes,
                   " starts of the coordinator): ", broken, " violations; ", watch.seconds(), " s"));
 }
 

@@ -84,8 +84,8 @@ TEST(DeviceCuda, CountsTheDetailSetOfALaunchThatMayBeRepeated) {
 
 TEST(DeviceCuda, RefusesWhatItsKernelsCannotRun) {
   const auto device = open_cuda_device().value();
-  const RankProblem eight_bits{.context = 10, .kv_dtype = KvDtype::fp8};
-  const auto refused = device->bind("mla_dense", kernels::make_problem(eight_bits, 1));
+  const RankProblem narrow{.context = 10, .d_latent = 384};
+  const auto refused = device->bind("mla_dense", kernels::make_problem(narrow, 1));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().kind, ErrorKind::config);
 }

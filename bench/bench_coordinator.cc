@@ -2,22 +2,20 @@
 // processes, real WebSockets on loopback, a real disk.  The agents answer each lease at once.
 
 #include <fcntl.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
-#include <filesystem>
-#include <map>
+#include <memory>
 
-#include "agent/link.h"
+#include "bench/running_coordinator.h"
+#include "bench/scratch_folder.h"
+#include "bench/simulated_agent.h"
 #include "bench/stopwatch.h"
 #include "cli/sweep_client.h"
-#include "core/child_process.h"
-#include "core/message.h"
 #include "core/stats.h"
 
 namespace headsplit::bench {
@@ -54,25 +52,8 @@ std::string many_points() {
          contexts + "]}\nmeasure: {repeats: 10}\n";
 }
 
-/// A folder of its own on the disk of the working directory: /tmp may be memory.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::current_path() / "bench_coordinator-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-double median_fsync_ms(const Folder& folder) {
-  const int fd = ::open(folder.file("fsync").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+double median_fsync_ms(const ScratchFolder& folder) {
+  const int fd = ::open((folder / "fsync").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const std::array<char, 4096> page = {};
   std::vector<double> samples_ms;
   for (int i = 0; i < 20 && fd >= 0; ++i) {
@@ -92,83 +73,32 @@ struct Tally {
   std::vector<std::string> errors;
 };
 
-/// A row as a GPU agent would send it, 30 samples.
-Row plausible_row(const Lease& lease, const std::string& agent) {
-  Row row = row_of(lease.point);
-  row.point_id = lease.point_id;
-  row.epoch = lease.epoch;
-  row.sweep = lease.sweep;
-  row.seed = lease.seed;
-  row.agent = agent;
-  row.local_heads = lease.problem.local_heads;
-  row.rank_batch = lease.problem.batch;
-  row.rank_context = lease.problem.context;
-  row.status = Status::ok;
-  row.samples_us.assign(30, 123.456);
-  row.time_us = 123.456;
-  row.flops = 1e9;
-  row.hbm_bytes_model = 1e6;
-  return row;
-}
-
-/// One simulated agent: answers every lease at once, until cancelled.
-class SimulatedAgent {
+/// Answers every lease at once.
+class EagerAgent final : public SimulatedAgent {
  public:
-  SimulatedAgent(std::string name, agent::CoordinatorAddress address, Tally& tally)
-      : name_(std::move(name)), address_(std::move(address)), tally_(tally) {}
-
-  Task<> run() {
-    auto connected = co_await agent::Link::connect(address_, "");
-    if (!connected) co_return connected.error();
-    link_ = std::move(connected).value();
-    Hello hello;
-    hello.agent.name = name_;
-    hello.agent.backend = "cpu";
-    hello.agent.memory_bytes = std::int64_t{1} << 44;
-    Result<> done = co_await link_->send(message_text(AgentMessage(std::move(hello))));
-    while (done) {
-      const Result<std::string> text = co_await link_->receive();
-      if (!text) co_return text.error();
-      const Result<CoordinatorMessage> message = coordinator_message_from(text.value());
-      if (!message) co_return message.error();
-      if (const auto* grant = std::get_if<Grant>(&message.value())) {
-        Report report;
-        report.row = plausible_row(grant->lease, name_);
-        sent_ = Stopwatch();
-        done = co_await link_->send(message_text(AgentMessage(std::move(report))));
-      } else {
-        done = note(message.value());
-      }
-    }
-    co_return done;
-  }
+  EagerAgent(std::string name, agent::CoordinatorAddress address, Tally& tally)
+      : SimulatedAgent(std::move(name), std::move(address)), tally_(tally) {}
 
  private:
-  Result<> note(const CoordinatorMessage& message) {
-    const auto* ack = std::get_if<Ack>(&message);
-    if (ack == nullptr) return {};
-    if (ack->acceptance != Acceptance::accepted) {
-      return fail(ErrorKind::protocol, "row not accepted: ", ack->reason);
+  Result<> note(const Ack& ack, double ack_ms) override {
+    if (ack.acceptance != Acceptance::accepted) {
+      return fail(ErrorKind::protocol, "row not accepted: ", ack.reason);
     }
     if (tally_.counting) {
       ++tally_.rows;
-      tally_.ack_ms.push_back(sent_.seconds() * 1e3);
+      tally_.ack_ms.push_back(ack_ms);
     }
     return {};
   }
 
-  std::string name_;
-  agent::CoordinatorAddress address_;
   Tally& tally_;
-  std::unique_ptr<agent::Link> link_;
-  Stopwatch sent_;
 };
 
 Task<double> drive(const Options& options, agent::CoordinatorAddress address, Tally& tally) {
-  std::vector<std::unique_ptr<SimulatedAgent>> agents;
+  std::vector<std::unique_ptr<EagerAgent>> agents;
   Nursery nursery(co_await net::this_coro::executor);
   for (int i = 0; i < options.agents; ++i) {
-    agents.push_back(std::make_unique<SimulatedAgent>(str("sim-", i), address, tally));
+    agents.push_back(std::make_unique<EagerAgent>(str("sim-", i), address, tally));
     nursery.start(str("sim-", i), agents.back()->run(), Nursery::OnEnd::others_end);
   }
   co_await sleep_for(seconds(1));  // all connected, caches warm
@@ -183,24 +113,11 @@ Task<double> drive(const Options& options, agent::CoordinatorAddress address, Ta
   co_return counted_s;
 }
 
-/// "listening URL" of a coordinator that was just started.
-Result<std::string> url_of(const ChildProcess& coordinator) {
-  std::string line;
-  for (char c = 0; ::read(coordinator.stdout_fd(), &c, 1) == 1 && c != '\n';) line += c;
-  const auto at = line.find("http://");
-  if (at == std::string::npos) return fail(ErrorKind::io, "the coordinator does not start");
-  return line.substr(at);
-}
-
 Result<Measured> measure(const Options& options) {
-  const Folder folder;
+  const ScratchFolder folder = TRY(ScratchFolder::make(std::filesystem::current_path()));
   Measured measured{.agents = options.agents, .fsync_ms = median_fsync_ms(folder)};
-  ChildOptions child{.argv = {sibling_program("headsplit-coordinator"), "--listen", "127.0.0.1:0",
-                              "--db", folder.file("rows.db")},
-                     .environment = {"HEADSPLIT_LOG=error"},
-                     .pipe_stdout = true};
-  ChildProcess coordinator = TRY(ChildProcess::start(child));
-  const cli::Server server{.url = TRY(url_of(coordinator))};
+  RunningCoordinator coordinator = TRY(RunningCoordinator::start(folder / "rows.db"));
+  const cli::Server& server = coordinator.server;
   TRY(cli::submit_sweep(server, many_points(), "bench.yaml", 0, ""));
   const auto address = TRY(agent::address_from(server.url));
   Tally tally;
@@ -218,8 +135,8 @@ Result<Measured> measure(const Options& options) {
     measured.ack_p50_ms = quantile(tally.ack_ms, 0.5);
     measured.ack_p99_ms = quantile(tally.ack_ms, 0.99);
   }
-  coordinator.signal(SIGTERM);
-  if (!coordinator.wait(std::chrono::seconds(15))) {
+  coordinator.process.signal(SIGTERM);
+  if (!coordinator.process.wait(std::chrono::seconds(15))) {
     return fail(ErrorKind::io, "the coordinator does not end");
   }
   return measured;

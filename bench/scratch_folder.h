@@ -12,8 +12,10 @@ namespace headsplit {
 /// A new folder for temporary files, gone with its owner.
 class ScratchFolder {
  public:
-  static Result<ScratchFolder> make() {
-    std::string path = (std::filesystem::temp_directory_path() / "headsplit-XXXXXX").string();
+  /// parent: /tmp may be memory; a bench that asks a disk says so with the working directory.
+  static Result<ScratchFolder> make(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string path = (parent / "headsplit-XXXXXX").string();
     if (::mkdtemp(path.data()) == nullptr) return fail(ErrorKind::io, "no folder ", path);
     return ScratchFolder(path);
   }

@@ -4,6 +4,7 @@
 #include "agent/device_watch.h"
 #include "agent/run_agent.h"
 #include "agent/worker.h"
+#include "core/credential_options.h"
 #include "core/version.h"
 
 namespace headsplit::agent {
@@ -27,13 +28,7 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--threads", agent.threads, "Processors of a CPU worker (default: all)")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--token-file", agent.token_file,
-                 "File with the coordinator's token (default: $HEADSPLIT_TOKEN)")
-      ->envname("HEADSPLIT_TOKEN_FILE");
-  app.add_option("--tls-ca", agent.tls.peer_ca,
-                 "Authority of the coordinator's certificate (PEM; default: the system's)");
-  app.add_option("--tls-cert", agent.tls.certificate, "Our certificate (PEM), for mutual TLS");
-  app.add_option("--tls-key", agent.tls.key, "Key of that certificate (PEM)");
+  add_credential_options(app, agent.token_file, agent.tls);
   app.add_option("--address", agent.address,
                  "Where the other ranks of a gang reach this agent (default: the address that it\n"
                  "has on its way to the coordinator)");

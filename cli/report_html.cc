@@ -1,36 +1,23 @@
 #include "cli/report_html.h"
 
 #include "cli/report_tables.h"
+#include "core/markup.h"
 
 namespace headsplit::cli {
 namespace {
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char byte : text) {
-    switch (byte) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += byte;
-    }
-  }
-  return safe;
-}
-
 std::string line_html(const std::vector<std::string>& cells, const char* tag) {
   std::string text = "<tr>";
   for (const std::string& cell : cells) {
-    text += str("<", tag, ">", escaped(cell), "</", tag, ">");
+    text += str("<", tag, ">", markup_text(cell), "</", tag, ">");
   }
   return text + "</tr>\n";
 }
 
 std::string table_html(const ReportTable& table) {
   std::string text = str("<details", table.lines.size() <= 16 ? " open" : "", "><summary>",
-                         escaped(table.title), " (", table.lines.size(), ")</summary>\n");
-  if (!table.note.empty()) text += "<p>" + escaped(table.note) + "</p>\n";
+                         markup_text(table.title), " (", table.lines.size(), ")</summary>\n");
+  if (!table.note.empty()) text += "<p>" + markup_text(table.note) + "</p>\n";
   text +=
       "<div class=\"scroll\"><table><thead>" + line_html(table.heading, "th") + "</thead><tbody>\n";
   for (const auto& line : table.lines) text += line_html(line, "td");

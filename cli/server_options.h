@@ -15,7 +15,7 @@ struct ServerOptions {
 
 void add_server_options(CLI::App& verb, ServerOptions& options);
 
-/// Fails: io (token file cannot be read).  Without a file the token is $HEADSPLIT_TOKEN.
+/// Fails: config (no token in the file).  Without a file the token is $HEADSPLIT_TOKEN.
 Result<Server> server_from(const ServerOptions& options);
 
 }  // namespace headsplit::cli

@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "coordinator/answers/comparison.h"
+#include "core/markup.h"
 #include "core/nearest.h"
 
 namespace headsplit::coordinator {
@@ -55,21 +56,6 @@ std::string finding_line(const Comparison& comparison) {
 }
 
 /// A text inside an XML attribute or element.
-std::string xml(const std::string& text) {
-  std::string safe;
-  for (const char byte : text) {
-    switch (byte) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      // XML 1.0 has no other control characters.
-      default: safe += static_cast<unsigned char>(byte) < 0x20 ? ' ' : byte;
-    }
-  }
-  return safe;
-}
-
 std::string markdown(const std::string& text) {
   std::string safe;
   for (const char byte : text) {
@@ -85,16 +71,18 @@ std::string markdown(const std::string& text) {
 
 std::string junit_case(const PointComparison& point) {
   std::string text =
-      str("  <testcase classname=\"", xml("headsplit.compare"), "\" name=\"", xml(point.point),
-          "\" time=\"", formatted("%.9f", point.b_us * 1e-6), "\"");
+      str("  <testcase classname=\"", markup_text("headsplit.compare"), "\" name=\"",
+          markup_text(point.point), "\" time=\"", formatted("%.9f", point.b_us * 1e-6), "\"");
   const std::string figures =
       str(time_text(point.a_us), " us, then ", time_text(point.b_us),
           " us: ", change_text(point.ratio), " (", interval_text(point), ")");
   if (point.regression) {
-    return str(text, ">\n    <failure message=\"slower: ", xml(figures), "\"/>\n  </testcase>\n");
+    return str(text, ">\n    <failure message=\"slower: ", markup_text(figures),
+               "\"/>\n  </testcase>\n");
   }
   if (point.change == Change::ambiguous) {
-    return str(text, ">\n    <skipped message=\"ambiguous: ", xml(figures + "; " + point.reason),
+    return str(text,
+               ">\n    <skipped message=\"ambiguous: ", markup_text(figures + "; " + point.reason),
                "\"/>\n  </testcase>\n");
   }
   return text + "/>\n";
@@ -153,8 +141,8 @@ std::string comparison_junit(const Comparison& comparison) {
       "\" errors=\"0\" skipped=\"", comparison.ambiguous, "\">\n");
   for (const PointComparison& point : comparison.points) text += junit_case(point);
   for (const UnpairedPoint& point : comparison.failed) {
-    text += str("  <testcase classname=\"headsplit.compare\" name=\"", xml(point.point),
-                "\">\n    <failure message=\"", xml(point.reason), "\"/>\n  </testcase>\n");
+    text += str("  <testcase classname=\"headsplit.compare\" name=\"", markup_text(point.point),
+                "\">\n    <failure message=\"", markup_text(point.reason), "\"/>\n  </testcase>\n");
   }
   return text + "</testsuite>\n";
 }

@@ -5,6 +5,7 @@
 namespace headsplit::coordinator {
 
 Checkpointer::Checkpointer(Database database) : database_(std::move(database)) {
+  database_.take_over_checkpoints();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -41,7 +42,7 @@ void Checkpointer::run() {
     work_ = Work::at_work;
     lock.unlock();
     // What is in the log is durable; a disk that fails here fails the next commit, too.
-    if (const auto done = database_.execute(kCheckpoint); !done) {
+    if (const auto done = database_.checkpoint(); !done) {
       log_line(LogLevel::warn, "store", "checkpoint_failed",
                log_field("reason", done.error().message));
     }

@@ -14,10 +14,6 @@ namespace headsplit::coordinator {
 /// writer itself, which then is short.
 class Checkpointer {
  public:
-  /// Moves what can be moved without waiting for others.  Where that is all, the next commit begins
-  /// the log anew.
-  static constexpr const char* kCheckpoint = "PRAGMA wal_checkpoint(PASSIVE)";
-
   /// database: a connection to the file for this alone.
   explicit Checkpointer(Database database);
   /// Waits for the checkpoint at work.

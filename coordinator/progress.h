@@ -35,4 +35,28 @@ struct PointProgress {
 };
 BOOST_DESCRIBE_STRUCT(PointProgress, (), (state, epoch, failures, status, resumed))
 
+/// How far one sweep is.  The counts by status are of durable rows.
+struct SweepView {
+  std::string id;
+  std::string name;
+  std::string backend;
+  std::int64_t points = 0;
+  std::int64_t pending = 0;
+  std::int64_t running = 0;
+  std::int64_t storing = 0;  ///< decided, not durable yet
+  std::int64_t ok = 0;
+  std::int64_t failed = 0;
+  std::int64_t skipped = 0;
+  std::int64_t cancelled = 0;
+  std::int64_t resumed = 0;  ///< of the rows above, those of an earlier run
+
+  std::int64_t done() const { return ok + failed + skipped + cancelled; }
+  /// The count of rows of a status.
+  std::int64_t& of_status(Status status);
+  bool operator==(const SweepView&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SweepView, (),
+                      (id, name, backend, points, pending, running, storing, ok, failed, skipped,
+                       cancelled, resumed))
+
 }  // namespace headsplit::coordinator

@@ -58,15 +58,21 @@ net::awaitable<Result<>> serve(net::any_io_executor executor, Server& server, Si
 
 /// Shows what earlier processes stored of the latest sweeps in the metrics too; large ones are left
 /// out, since serving must begin soon.
-Result<void> recall_rows(const std::string& database, const std::vector<StoredSweep>& sweeps,
+Result<void> recall_rows(const std::string& database, const RestoredSweeps& sweeps,
                          Service& service) {
-  if (sweeps.empty()) return {};
+  std::vector<std::pair<std::string, std::size_t>> found;  // id, points
+  for (const auto& sweep : sweeps.finished) {
+    found.emplace_back(sweep->view().id, sweep->points().size());
+  }
+  for (const StoredSweep& sweep : sweeps.open) {
+    found.emplace_back(sweep.plan->id, sweep.plan->points.size());
+  }
+  if (found.empty()) return {};
   const auto reader = TRY(StoreReader::open(database));
-  const std::size_t recalled = std::min(sweeps.size(), Telemetry::kSweepsKept);
-  for (auto sweep = sweeps.end() - static_cast<std::ptrdiff_t>(recalled); sweep != sweeps.end();
-       ++sweep) {
-    if (sweep->plan->points.size() > kRecalledPointsMax) continue;
-    const std::string& id = sweep->plan->id;
+  const std::size_t passed_over = found.size() - std::min(found.size(), Telemetry::kSweepsKept);
+  for (std::size_t at = passed_over; at < found.size(); ++at) {
+    const auto& [id, points] = found[at];
+    if (points > kRecalledPointsMax) continue;
     service.recall(id, TRY(reader->rows(RowFilter{.sweep = id})));
   }
   return {};
@@ -104,7 +110,7 @@ Result<Ending> run(const CoordinatorOptions& options) {
                                   .gang_patience_s = options.gang_patience_s,
                                   .metrics_series_max = options.metrics_series_max,
                                   .quarantine = options.quarantine});
-  std::vector<StoredSweep> sweeps = TRY(store->restore());
+  RestoredSweeps sweeps = TRY(store->restore());
   TRY(recall_rows(options.database, sweeps, service));
   service.restore(std::move(sweeps));
   net::thread_pool pool(kReaderThreads);

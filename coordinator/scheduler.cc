@@ -39,7 +39,7 @@ SweepRun* Scheduler::State::active_sweep(const std::string& id) {
 
 void Scheduler::State::on(const SweepSubmitted& event) {
   if (active_sweep(event.plan->id) != nullptr) return;
-  std::erase_if(finished_, [&](const auto& sweep) { return sweep.view.id == event.plan->id; });
+  std::erase_if(finished_, [&](const auto& sweep) { return sweep->view().id == event.plan->id; });
   SweepRun& sweep = active_.emplace_back(event.plan, event.progress, event.backend);
   log(LogLevel::info, "sweep_queued",
       log_field("sweep", event.plan->id) + log_field("name", event.plan->name) +
@@ -56,9 +56,18 @@ void Scheduler::State::end_if_finished(SweepRun& sweep) {
       log_field("sweep", view.id) + log_field("ok", str(view.ok)) +
           log_field("failed", str(view.failed)) + log_field("skipped", str(view.skipped)) +
           log_field("cancelled", str(view.cancelled)));
-  finished_.push_back(finished_sweep(sweep));
-  if (finished_.size() > kFinishedMax) finished_.pop_front();
+  keep_finished(std::make_shared<const FinishedSweep>(finished_sweep(sweep)));
   active_.remove_if([&](const SweepRun& other) { return &other == &sweep; });
+}
+
+void Scheduler::State::on(const SweepRecalled& event) {
+  actions.push_back(SweepFinished{event.sweep->view().id});
+  keep_finished(event.sweep);
+}
+
+void Scheduler::State::keep_finished(std::shared_ptr<const FinishedSweep> sweep) {
+  finished_.push_back(std::move(sweep));
+  if (finished_.size() > kFinishedMax) finished_.pop_front();
 }
 
 void Scheduler::State::on(const SweepCancelled& event) {
@@ -109,7 +118,7 @@ void Scheduler::State::on(const ShutdownBegun&) {
 
 std::vector<SweepView> Scheduler::State::sweeps() const {
   std::vector<SweepView> views;
-  for (const FinishedSweep& sweep : finished_) views.push_back(sweep.view);
+  for (const auto& sweep : finished_) views.push_back(sweep->view());
   for (const SweepRun& sweep : active_) views.push_back(sweep.view());
   return views;
 }

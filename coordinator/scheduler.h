@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "coordinator/finished_sweep.h"
 #include "coordinator/plan.h"
 #include "coordinator/progress.h"
 #include "coordinator/quarantine.h"
@@ -65,6 +66,10 @@ struct RowStored {
 };
 /// Time passed.  Send one every 0.2 s or so: deadlines and silence are found here.
 struct Tick {};
+/// A sweep that ended under an earlier process: reports that are sent again get their answers.
+struct SweepRecalled {
+  std::shared_ptr<const FinishedSweep> sweep;
+};
 /// Somebody no longer wants this sweep: its open points end as cancelled.
 struct SweepCancelled {
   std::string sweep;
@@ -74,8 +79,8 @@ struct SweepCancelled {
 /// running is pending again at the next start.  Rows that still come are taken.
 struct ShutdownBegun {};
 
-using Event = std::variant<SweepSubmitted, AgentJoined, AgentLost, AgentSpoke, RowReported,
-                           RankReady, RowStored, Tick, SweepCancelled, ShutdownBegun>;
+using Event = std::variant<SweepSubmitted, SweepRecalled, AgentJoined, AgentLost, AgentSpoke,
+                           RowReported, RankReady, RowStored, Tick, SweepCancelled, ShutdownBegun>;
 
 // ---- Actions: what the caller must do, in order ----------------------------------------------
 
@@ -154,28 +159,6 @@ struct SchedulerSettings {
 };
 
 // ---- Views: for status, metrics and tests ----------------------------------------------------
-
-/// How far one sweep is.  The counts by status are of durable rows.
-struct SweepView {
-  std::string id;
-  std::string name;
-  std::string backend;
-  std::int64_t points = 0;
-  std::int64_t pending = 0;
-  std::int64_t running = 0;
-  std::int64_t storing = 0;  ///< decided, not durable yet
-  std::int64_t ok = 0;
-  std::int64_t failed = 0;
-  std::int64_t skipped = 0;
-  std::int64_t cancelled = 0;
-  std::int64_t resumed = 0;  ///< of the rows above, those of an earlier run
-
-  std::int64_t done() const { return ok + failed + skipped + cancelled; }
-  bool operator==(const SweepView&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(SweepView, (),
-                      (id, name, backend, points, pending, running, storing, ok, failed, skipped,
-                       cancelled, resumed))
 
 struct AgentView {
   std::int64_t session = 0;

@@ -117,18 +117,19 @@ void Scheduler::State::fail_attempt(SweepRun& sweep, std::size_t at, StoreAttemp
   PointRun& point = sweep.point(at);
   const std::string outcome = record.outcome;
   const bool counts = record.counts;
-  if (counts) point.failures.push_back({record.epoch, outcome, record.reason});
+  if (counts) point.add_troubles().failures.push_back({record.epoch, outcome, record.reason});
   log(LogLevel::warn, "attempt_" + outcome,
       point_fields(sweep, at) + log_field("epoch", str(record.epoch)) +
           log_field("reason", record.reason));
   actions.push_back(std::move(record));
   if (counts && blamed) {
-    point.failed_on.push_back(blamed->name);
+    point.add_troubles().failed_on.push_back(blamed->name);
     blame(sweep, at, *blamed, outcome);
   }
+  const PointTroubles& troubles = point.troubles();
   const bool condemned =
-      static_cast<int>(point.failed_nodes.size()) >= settings_.quarantine.point_nodes_max;
-  if (condemned || static_cast<int>(point.failures.size()) >= sweep.plan().limits.attempts) {
+      static_cast<int>(troubles.failed_nodes.size()) >= settings_.quarantine.point_nodes_max;
+  if (condemned || static_cast<int>(troubles.failures.size()) >= sweep.plan().limits.attempts) {
     return end_failed_point(sweep, at, condemned);
   }
   ++totals.retried;
@@ -136,15 +137,15 @@ void Scheduler::State::fail_attempt(SweepRun& sweep, std::size_t at, StoreAttemp
 }
 
 void Scheduler::State::end_failed_point(SweepRun& sweep, std::size_t at, bool condemned) {
-  const PointRun& point = sweep.point(at);
-  const std::size_t used = point.failures.size();
+  const PointTroubles& troubles = sweep.point(at).troubles();
+  const std::size_t used = troubles.failures.size();
   std::string reasons = str(used, used == 1 ? " attempt" : " attempts", " failed");
   if (condemned) {
     ++totals.condemned;
-    reasons += str(" on ", point.failed_nodes.size(), " nodes, so it is the point");
+    reasons += str(" on ", troubles.failed_nodes.size(), " nodes, so it is the point");
     quarantine_.forgive(sweep.planned(at).id);
   }
-  for (const AttemptFailure& failure : point.failures) {
+  for (const AttemptFailure& failure : troubles.failures) {
     reasons += str("; ", failure.epoch, ": ", failure.outcome, ": ", failure.reason);
   }
   log(LogLevel::error, condemned ? "point_condemned" : "point_failed",

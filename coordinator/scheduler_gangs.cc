@@ -70,21 +70,21 @@ Scheduler::State::GangNext Scheduler::State::next_gang(SweepRun& sweep, std::siz
                       .backend = sweep.view().backend,
                       .memory_bytes = planned.memory_bytes,
                       .may_span = last_join_ <= after(-settings_.gang_settle_s),
-                      .failed_on = &point.failed_on};
+                      .failed_on = &point.troubles().failed_on};
   const GangChoice choice = pool_.choose(wish);
   if (!choice.sessions.empty()) {
-    point.short_since.reset();
+    if (point.troubles().short_since) point.add_troubles().short_since.reset();
     grant_gang(sweep, at, choice.sessions);
     return GangNext::done;
   }
   if (choice.shortage.empty()) {
-    point.short_since.reset();
+    if (point.troubles().short_since) point.add_troubles().short_since.reset();
     gang_waits_ = true;
     return GangNext::waits;
   }
   if (pool_.connected(wish.backend) == 0) return GangNext::short_of_agents;
-  if (!point.short_since) point.short_since = now;
-  const TimePoint since = std::max(*point.short_since, last_join_);
+  if (!point.troubles().short_since) point.add_troubles().short_since = now;
+  const TimePoint since = std::max(*point.troubles().short_since, last_join_);
   if (since > after(-settings_.gang_patience_s)) return GangNext::short_of_agents;
   log(LogLevel::info, "point_skipped",
       point_fields(sweep, at) + log_field("reason", choice.shortage));

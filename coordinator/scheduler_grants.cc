@@ -2,6 +2,7 @@
 
 #include "coordinator/plan.h"
 #include "coordinator/scheduler_state.h"
+#include "core/log_wanted.h"
 
 /// Who gets which point.
 namespace headsplit::coordinator {
@@ -46,7 +47,8 @@ bool Scheduler::State::grant_next(SweepRun& sweep) {
   if (sweep.queue().empty()) return false;
   std::optional<std::vector<std::int64_t>> idle_agents;
   int short_size = 0;  // gangs as large as one that lacks agents lack them too
-  for (const auto& [failures, at] : sweep.queue()) {
+  for (auto place = sweep.queue().first(); place; place = sweep.queue().after(*place)) {
+    const std::size_t at = place->at;
     if (sweep.is_gang(at)) {
       const int size = sweep.planned(at).point.layout.ranks();
       if (size == short_size) continue;
@@ -60,7 +62,7 @@ bool Scheduler::State::grant_next(SweepRun& sweep) {
     const std::vector<std::int64_t>& idle = *idle_agents;
     if (idle.empty()) return false;
     const std::int64_t needed_bytes = sweep.planned(at).memory_bytes;
-    const auto& failed_on = sweep.point(at).failed_on;
+    const auto& failed_on = sweep.point(at).troubles().failed_on;
     const auto badness = [&](std::int64_t session) {
       const AgentInfo& agent = agents_.at(session).info;
       const bool failed_here =
@@ -98,9 +100,11 @@ void Scheduler::State::grant(SweepRun& sweep, std::size_t at, std::int64_t sessi
   pool_.set_idle(session, false);
   ++totals.granted;
   const std::int64_t epoch = sweep.point(at).epoch;
-  log(LogLevel::debug, "lease_granted",
-      point_fields(sweep, at) + log_field("epoch", str(epoch)) +
-          log_field("agent", agent.info.name));
+  if (log_wanted(LogLevel::debug)) {
+    log(LogLevel::debug, "lease_granted",
+        point_fields(sweep, at) + log_field("epoch", str(epoch)) +
+            log_field("agent", agent.info.name));
+  }
   actions.push_back(GrantLease{session, Lease{.point_id = planned.id,
                                               .epoch = epoch,
                                               .sweep = plan.id,

@@ -40,7 +40,7 @@ void Scheduler::State::blame(SweepRun& sweep, std::size_t at, const AgentInfo& a
   if (outcome == "cancelled") return;
   const std::string node = node_of(agent);
   const std::string& point_id = sweep.planned(at).id;
-  sweep.point(at).failed_nodes.insert(node);
+  sweep.point(at).add_troubles().failed_nodes.insert(node);
   const bool due = quarantine_.failed(node, incident_of(outcome, point_id, now));
   if (due && others_can_work(node, agent.backend)) drain_node(node);
 }
@@ -48,7 +48,7 @@ void Scheduler::State::blame(SweepRun& sweep, std::size_t at, const AgentInfo& a
 void Scheduler::State::judge_node(SweepRun& sweep, std::size_t at, const RowReported& event) {
   const auto holder = agents_.find(event.session);
   if (holder == agents_.end()) return;
-  const AgentInfo agent = holder->second.info;
+  const AgentInfo& agent = holder->second.info;
   if (event.row.status == Status::ok) quarantine_.succeeded(node_of(agent));
   if (event.row.status == Status::failed) blame(sweep, at, agent, "failed");
 }

@@ -64,9 +64,10 @@ void Scheduler::State::on(const RowReported& event) {
   const Row& row = event.row;
   SweepRun* sweep = active_sweep(row.sweep);
   if (sweep == nullptr) {
-    const auto finished = std::find_if(finished_.begin(), finished_.end(),
-                                       [&](const auto& old) { return old.view.id == row.sweep; });
-    if (finished != finished_.end()) return answer_finished(*finished, event);
+    const auto finished = std::find_if(finished_.begin(), finished_.end(), [&](const auto& old) {
+      return old->view().id == row.sweep;
+    });
+    if (finished != finished_.end()) return answer_finished(**finished, event);
     return answer(event, Acceptance::invalid, "unknown sweep '" + row.sweep + "'");
   }
   const auto at = sweep->position_of(row.point_id);
@@ -75,7 +76,7 @@ void Scheduler::State::on(const RowReported& event) {
   if (row.epoch < 1 || row.epoch > point.epoch) {
     return answer(event, Acceptance::invalid, str("epoch ", row.epoch, " was never granted"));
   }
-  if (answer_repeat(event, point.failures)) return;
+  if (answer_repeat(event, point.troubles().failures)) return;
   if (row.epoch < point.epoch) return refuse_stale(event, point.epoch);
   if (point.storing) {
     point.waiting.push_back({event.session, true});
@@ -87,15 +88,15 @@ void Scheduler::State::on(const RowReported& event) {
 }
 
 void Scheduler::State::answer_finished(const FinishedSweep& sweep, const RowReported& event) {
-  const auto point = sweep.points.find(event.row.point_id);
-  if (point == sweep.points.end()) {
+  const FinishedSweep::Point* point = sweep.find(event.row.point_id);
+  if (point == nullptr) {
     return answer(event, Acceptance::invalid, "unknown point '" + event.row.point_id + "'");
   }
-  if (event.row.epoch < 1 || event.row.epoch > point->second.epoch) {
+  if (event.row.epoch < 1 || event.row.epoch > point->epoch) {
     return answer(event, Acceptance::invalid, str("epoch ", event.row.epoch, " was never granted"));
   }
-  if (answer_repeat(event, point->second.failures)) return;
-  if (event.row.epoch < point->second.epoch) return refuse_stale(event, point->second.epoch);
+  if (answer_repeat(event, sweep.failures_of(point->id))) return;
+  if (event.row.epoch < point->epoch) return refuse_stale(event, point->epoch);
   answer(event, Acceptance::duplicate, "");
 }
 
@@ -137,7 +138,7 @@ void Scheduler::State::take_failed_report(SweepRun& sweep, std::size_t at, const
                       .counts = !shutting_down_,
                       .row = row,
                       .ack = SendAck{event.session, ack_of(row, acceptance, reason)}};
-  if (AttemptFailure* counted = point.failure_of(row.epoch)) {
+  if (AttemptFailure* counted = point.add_troubles().failure_of(row.epoch)) {
     counted->outcome = outcome;
     counted->reason = reason;
     record.counts = false;

@@ -23,6 +23,7 @@ class Scheduler::State {
       : settings_(settings), quarantine_(settings.quarantine) {}
 
   void on(const SweepSubmitted& event);
+  void on(const SweepRecalled& event);
   void on(const AgentJoined& event);
   void on(const AgentLost& event);
   void on(const AgentSpoke& event);
@@ -56,6 +57,7 @@ class Scheduler::State {
   // Sweeps.
   SweepRun* active_sweep(const std::string& id);
   void end_if_finished(SweepRun& sweep);
+  void keep_finished(std::shared_ptr<const FinishedSweep> sweep);
   void cancel_point(SweepRun& sweep, std::size_t at, const std::string& reason);
 
   // Attempts.
@@ -119,7 +121,7 @@ class Scheduler::State {
   AgentPool pool_;
   Quarantine quarantine_;
   Sweeps active_;
-  std::deque<FinishedSweep> finished_;
+  std::deque<std::shared_ptr<const FinishedSweep>> finished_;
   std::map<std::int64_t, AgentRun> agents_;
   std::set<std::int64_t> idle_;
 };

@@ -53,7 +53,7 @@ Result<void> check_info(const AgentInfo& info) {
 }  // namespace
 
 Service::Service(net::any_io_executor executor, Store& store, ServiceSettings settings)
-    : executor_(std::move(executor)),
+    : answered_(std::make_shared<Answered>(std::move(executor))),
       store_(store),
       settings_(settings),
       scheduler_(SchedulerSettings{.silence_limit_s = settings.silence_limit_s,
@@ -61,8 +61,9 @@ Service::Service(net::any_io_executor executor, Store& store, ServiceSettings se
                                    .quarantine = settings.quarantine}),
       telemetry_(settings.metrics_series_max) {}
 
-void Service::restore(std::vector<StoredSweep> sweeps) {
-  for (StoredSweep& sweep : sweeps) {
+void Service::restore(RestoredSweeps sweeps) {
+  for (auto& sweep : sweeps.finished) apply(SweepRecalled{std::move(sweep)});
+  for (StoredSweep& sweep : sweeps.open) {
     apply(SweepSubmitted{sweep.plan, std::move(sweep.progress), sweep.backend});
   }
 }

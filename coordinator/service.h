@@ -2,7 +2,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -55,7 +58,7 @@ class Service {
   Service(net::any_io_executor executor, Store& store, ServiceSettings settings);
 
   /// Takes up the sweeps of earlier processes.  Call once, before anything else.
-  void restore(std::vector<StoredSweep> sweeps);
+  void restore(RestoredSweeps sweeps);
   /// Rows that an earlier process stored for a sweep, for the figures in the metrics.
   void recall(const std::string& sweep, const std::vector<Row>& rows);
 
@@ -123,14 +126,32 @@ class Service {
   void carry_out(SweepFinished& action);
   void carry_out(LogDecision& action);
 
+  /// A record in the store's hands.
+  struct WaitingRecord {
+    WaitingRecord(Clock::time_point handed_in, std::function<void()> next)
+        : since(handed_in), then(std::move(next)) {}
+    Clock::time_point since;
+    std::function<void()> then;
+    Result<> stored;
+  };
+  /// On the way from the store's thread to ours.
+  struct Answered {
+    explicit Answered(net::any_io_executor to) : executor(std::move(to)) {}
+    const net::any_io_executor executor;
+    std::mutex mutex;
+    std::vector<std::shared_ptr<WaitingRecord>> records;
+  };
+
   /// Hands a record to the store; `then` runs on our thread when it is durable.
   void store(StoreWrite record, std::function<void()> then);
+  /// Goes on with the records that the store has answered.
+  void take_settled();
   void send(std::int64_t session, const CoordinatorMessage& message);
   void forget(std::int64_t session);
   Result<void> admit(const Hello& hello);
   SweepStatus status_of(const SweepView& view) const;
 
-  net::any_io_executor executor_;
+  std::shared_ptr<Answered> answered_;
   Store& store_;
   ServiceSettings settings_;
   Scheduler scheduler_;

@@ -12,21 +12,37 @@ void Service::apply(const Event& event) {
   }
 }
 
+/// What waits for a record is moved, never copied: it may hold a row.  The store's thread answers a
+/// whole commit at once, so that one call of ours takes all of it.
 void Service::store(StoreWrite record, std::function<void()> then) {
-  const Clock::time_point handed_in = Clock::now();
-  auto settled = [this, handed_in, then = std::move(then)](const Result<>& stored) {
-    if (stored) {
-      telemetry_.committed(std::chrono::duration<double>(Clock::now() - handed_in).count());
-      if (then) then();
+  const auto waiting = std::make_shared<WaitingRecord>(Clock::now(), std::move(then));
+  // The store may outlive us, and answer when nobody runs our executor any more.
+  store_.write(std::move(record), [this, waiting, answered = answered_](Result<> stored) {
+    waiting->stored = std::move(stored);
+    const std::lock_guard lock(answered->mutex);
+    answered->records.push_back(waiting);
+    if (answered->records.size() == 1) {
+      net::post(answered->executor, [this] { take_settled(); });
+    }
+  });
+}
+
+void Service::take_settled() {
+  std::vector<std::shared_ptr<WaitingRecord>> settled;
+  {
+    const std::lock_guard lock(answered_->mutex);
+    settled.swap(answered_->records);
+  }
+  for (const std::shared_ptr<WaitingRecord>& record : settled) {
+    if (record->stored) {
+      telemetry_.committed(std::chrono::duration<double>(Clock::now() - record->since).count());
+      if (record->then) record->then();
     } else if (!store_error_) {
       log_line(LogLevel::error, "coordinator", "store_failed",
-               log_field("reason", stored.error().message));
-      store_error_ = stored.error();
+               log_field("reason", record->stored.error().message));
+      store_error_ = record->stored.error();
     }
-  };
-  store_.write(std::move(record), [this, settled = std::move(settled)](Result<> stored) {
-    net::post(executor_, [settled, stored = std::move(stored)] { settled(stored); });
-  });
+  }
 }
 
 void Service::send(std::int64_t session, const CoordinatorMessage& message) {
@@ -83,9 +99,9 @@ void Service::carry_out(StoreRow& action) {
   Row row = action.row;
   row.samples_us.clear();  // the store has them; what follows is done without
   row.counters.clear();
-  auto then = [this, stored, row = std::move(row)] {
+  auto then = [this, stored, row = std::move(row)]() mutable {
     telemetry_.row_stored(stored.sweep, row, unix_now_s());
-    recent_rows_.add(stored.sweep, row);
+    recent_rows_.add(stored.sweep, std::move(row));
     rates_[stored.sweep].count(Clock::now());
     apply(stored);
   };

@@ -139,6 +139,22 @@ Result<std::string> Database::text(const std::string& sql) {
 
 std::int64_t Database::changes() const { return sqlite3_changes64(connection_.get()); }
 
+void Database::take_over_checkpoints() {
+  const auto note = [](void* pages, sqlite3*, const char*, int count) {
+    *static_cast<int*>(pages) = count;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(connection_.get(), note, log_pages_.get());
+}
+
+Result<void> Database::checkpoint() {
+  const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
+                                             nullptr, nullptr);
+  // Busy: another connection is at it.
+  if (code != SQLITE_OK && code != SQLITE_BUSY) return sqlite_error(*path_, connection_.get());
+  return {};
+}
+
 bool Database::in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
 
 }  // namespace headsplit::coordinator

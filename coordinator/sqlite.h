@@ -84,6 +84,14 @@ class Database {
   std::int64_t changes() const;
   /// False once an error has ended the transaction.
   bool in_transaction() const;
+  /// From now on nothing is moved from the write-ahead log into the file unless `checkpoint` is
+  /// called.
+  void take_over_checkpoints();
+  /// Pages in the write-ahead log after the latest commit of this connection.
+  int log_pages() const { return *log_pages_; }
+  /// Moves what can be moved without waiting for others.  Where that is all, the next commit begins
+  /// the log anew.
+  Result<void> checkpoint();
   const std::string& path() const { return *path_; }
 
  private:
@@ -94,6 +102,7 @@ class Database {
 
   std::unique_ptr<sqlite3, Close> connection_;
   std::shared_ptr<const std::string> path_;
+  std::unique_ptr<int> log_pages_ = std::make_unique<int>(0);  ///< SQLite knows where it is
 };
 
 }  // namespace headsplit::coordinator

@@ -19,9 +19,9 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 30'000;  // another process may hold the lock for a while
 constexpr std::size_t kBatchMax = 4096;
-constexpr std::size_t kCheckpointRecords = 2000;  // some 6 MB of the log
-/// 128 MB of the log: the writer waits for a whole checkpoint, since the disk does not keep up.
-constexpr int kLogPagesMax = 32768;
+constexpr int kCheckpointPages = 1024;  // 4 MB of WAL: a checkpoint costs two more syncs
+/// Above this the writer waits for a whole checkpoint: the disk does not keep up.
+constexpr int kLogPagesMax = 32 * kCheckpointPages;
 
 /// One unit of a transaction: it applies whole or not at all.
 struct Job {
@@ -43,6 +43,7 @@ class Store::Writer {
       : file_(std::move(file)), database_(std::move(database)), checkpointer_(std::move(second)) {}
 
   Result<void> start() {
+    database_.take_over_checkpoints();
     tables_ = TRY(StoreTables::open(database_));
     begin_job_ = TRY(database_.prepare("SAVEPOINT job"));
     end_job_ = TRY(database_.prepare("RELEASE job"));
@@ -88,21 +89,20 @@ class Store::Writer {
         queued_.fetch_sub(1, std::memory_order_relaxed);
         batch[i].done(std::move(results[i]));
       }
-      if (!broken_) shorten_log(batch.size());
+      if (!broken_) shorten_log();
     }
   }
 
   /// Most of the log is moved beside the commits; the rest, and a log that grows too long, here.
-  void shorten_log(std::size_t records) {
-    records_in_log_ += records;
-    if (checkpointer_->take_finished()) {
-      records_in_log_ = 0;
+  void shorten_log() {
+    const int pages = database_.log_pages();
+    if (checkpointer_->take_finished() || pages > kLogPagesMax) {
       // All of it is durable where it is; a disk that fails here fails the next commit, too.
-      if (const auto done = database_.execute(Checkpointer::kCheckpoint); !done) {
+      if (const auto done = database_.checkpoint(); !done) {
         log_line(LogLevel::warn, "store", "checkpoint_failed",
                  log_field("reason", done.error().message));
       }
-    } else if (records_in_log_ > kCheckpointRecords) {
+    } else if (pages > kCheckpointPages) {
       checkpointer_->begin();
     }
   }
@@ -161,7 +161,6 @@ class Store::Writer {
   Database database_;
   std::optional<Checkpointer> checkpointer_;
   std::optional<StoreTables> tables_;
-  std::size_t records_in_log_ = 0;  ///< since the latest checkpoint
   std::optional<Statement> begin_job_;
   std::optional<Statement> end_job_;
   std::optional<Error> broken_;
@@ -186,8 +185,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   if (journal != "wal") {
     return fail(ErrorKind::io, path, ": cannot be put into WAL mode (stays '", journal, "')");
   }
-  TRY(database.execute(str("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; ",
-                           "PRAGMA wal_autocheckpoint = ", kLogPagesMax)));
+  TRY(database.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON"));
   TRY(migrate(database, migrations()));
   Database second = TRY(Database::open(path, OpenMode::read_write, kBusyTimeoutMs));
   TRY(second.execute("PRAGMA synchronous = FULL"));
@@ -206,7 +204,7 @@ void Store::write(StoreWrite record, Done done) {
 
 void Store::begin_sweep(Plan plan, std::string backend, SweepDone done) {
   const auto result = std::make_shared<std::optional<StoredSweep>>();
-  auto apply = [plan = std::move(plan), backend = std::move(backend),
+  auto apply = [plan = std::make_shared<const Plan>(std::move(plan)), backend = std::move(backend),
                 result](StoreTables& tables) -> Result<void> {
     *result = TRY(tables.begin_sweep(plan, backend));
     return {};
@@ -217,9 +215,9 @@ void Store::begin_sweep(Plan plan, std::string backend, SweepDone done) {
                    }});
 }
 
-Result<std::vector<StoredSweep>> Store::restore() {
+Result<RestoredSweeps> Store::restore() {
   std::promise<Result<void>> stored;
-  std::vector<StoredSweep> sweeps;
+  RestoredSweeps sweeps;
   writer_->submit({[&](StoreTables& tables) -> Result<void> {
                      sweeps = TRY(tables.restore());
                      return {};

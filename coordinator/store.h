@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "coordinator/finished_sweep.h"
 #include "coordinator/plan.h"
 #include "coordinator/progress.h"
 #include "core/row.h"
@@ -46,6 +47,13 @@ struct StoredSweep {
   int run = 1;  ///< 1 = new; more: resumed, and rows of earlier runs are marked `resumed`
 };
 
+/// What a restart finds, oldest first: sweeps with open points, each begun as a new run, and the
+/// newest of those that ended.
+struct RestoredSweeps {
+  std::vector<StoredSweep> open;
+  std::vector<std::shared_ptr<const FinishedSweep>> finished;
+};
+
 /// The durable half of the coordinator: one SQLite file (WAL, synchronous=FULL), one writer thread,
 /// group commit.  What a completion reports as written survives kill -9 and a power loss.
 ///
@@ -76,11 +84,11 @@ class Store {
   /// or restored by this object already is joined: no new run.
   void begin_sweep(Plan plan, std::string backend, SweepDone done);
 
-  /// Sweeps of earlier processes, oldest first: those with open points, each begun as a new run,
-  /// and the newest 16 finished ones, so that a report sent again after a restart gets the same
-  /// answer as before.  Points that are done are ids only in the plan.  Give all of them to the
-  /// scheduler.  Blocks; call once, before serving.
-  Result<std::vector<StoredSweep>> restore();
+  /// Sweeps of earlier processes, of finished ones the newest 16, so that a report sent again after
+  /// a restart gets the same answer as before.  Give all of them to the scheduler.  Reads no rows,
+  /// and of points that are done only their ids: a million points take a second or two.  Blocks;
+  /// call once, before serving.
+  Result<RestoredSweeps> restore();
 
   /// Records handed in and not yet durable: the measure of back-pressure.
   std::size_t queued() const;

@@ -19,12 +19,11 @@ Result<std::size_t> position_of(const Statement& row, std::size_t count) {
               ": the database was changed by hand");
 }
 
-StoredSweep new_sweep(const Plan& plan, const std::string& backend) {
-  StoredSweep sweep{
-      .plan = std::make_shared<const Plan>(plan), .progress = {}, .backend = backend, .run = 1};
-  sweep.progress.resize(plan.points.size());
-  for (std::size_t at = 0; at < plan.points.size(); ++at) {
-    if (plan.points[at].state != PlannedState::skipped) continue;
+StoredSweep new_sweep(const std::shared_ptr<const Plan>& plan, const std::string& backend) {
+  StoredSweep sweep{.plan = plan, .progress = {}, .backend = backend, .run = 1};
+  sweep.progress.resize(plan->points.size());
+  for (std::size_t at = 0; at < plan->points.size(); ++at) {
+    if (plan->points[at].state != PlannedState::skipped) continue;
     sweep.progress[at] = {.state = PointState::done, .status = Status::skipped};
   }
   return sweep;
@@ -32,20 +31,21 @@ StoredSweep new_sweep(const Plan& plan, const std::string& backend) {
 
 }  // namespace
 
-Result<StoredSweep> StoreTables::begin_sweep(const Plan& plan, const std::string& backend) {
+Result<StoredSweep> StoreTables::begin_sweep(const std::shared_ptr<const Plan>& plan,
+                                             const std::string& backend) {
   Statement find = TRY(database_->prepare("SELECT count(*) FROM sweeps WHERE id = ?1"));
-  TRY(find.start(plan.id));
+  TRY(find.start(plan->id));
   TRY(find.next());
   const bool is_new = find.integer(0) == 0;
   TRY(find.next());
   if (is_new) {
-    TRY(insert_sweep(plan, backend));
+    TRY(insert_sweep(*plan, backend));
   } else {
-    TRY(join_or_begin_run(plan, backend));
+    TRY(join_or_begin_run(*plan, backend));
   }
   // What was just written need not be read: others wait for the disk meanwhile.
-  StoredSweep stored = is_new ? new_sweep(plan, backend) : TRY(stored_sweep(plan.id, false));
-  begun_.insert(plan.id);
+  StoredSweep stored = is_new ? new_sweep(plan, backend) : TRY(stored_sweep(plan->id));
+  begun_.insert(plan->id);
   return stored;
 }
 
@@ -137,9 +137,9 @@ Result<bool> StoreTables::has_open_points(std::int64_t sweep) {
   return open.integer(0) > 0;
 }
 
-Result<StoredSweep> StoreTables::stored_sweep(const std::string& id, bool ids_only) {
+Result<StoredSweep> StoreTables::stored_sweep(const std::string& id) {
   StoredSweep stored;
-  const auto plan = std::make_shared<const Plan>(TRY(stored_plan(id, ids_only)));
+  const auto plan = std::make_shared<const Plan>(TRY(stored_plan(id)));
   const SweepKey sweep = TRY(key_of(id));
   stored.run = sweep.run;
   stored.progress = TRY(stored_progress(sweep.key, plan->points.size()));
@@ -151,7 +151,7 @@ Result<StoredSweep> StoreTables::stored_sweep(const std::string& id, bool ids_on
   return stored;
 }
 
-Result<Plan> StoreTables::stored_plan(const std::string& id, bool ids_only) {
+Result<Plan> StoreTables::stored_plan(const std::string& id) {
   Statement find = TRY(
       database_->prepare("SELECT sweep, name, seed, limits, content FROM sweeps WHERE id = ?1"));
   TRY(find.start(id));
@@ -176,20 +176,25 @@ Result<Plan> StoreTables::stored_plan(const std::string& id, bool ids_only) {
   if (const json::value* model = sweep_object.if_contains("model")) {
     plan.hidden = TRY(from_json<tp::Model>(*model, "model")).hidden;
   }
-  // Nothing of a point that is done is needed but its id, and most of what a restart finds is done.
-  Statement points = TRY(database_->prepare(
-      "SELECT point_id, CASE WHEN ?2 OR state = 'done' THEN NULL ELSE planned END "
-      "FROM points INDEXED BY points_in_order CROSS JOIN progress USING (point) "
-      "WHERE points.sweep = ?1 ORDER BY position"));
-  TRY(points.start(sweep, ids_only));
-  while (TRY(points.next())) {
-    if (points.is_null(1)) {
-      plan.points.push_back({.id = points.text(0)});
+  TRY(read_points(sweep, plan.points));
+  return plan;
+}
+
+/// Nothing of a point that is done is needed but its id, and most of what a restart finds is done.
+Result<void> StoreTables::read_points(std::int64_t sweep, std::vector<PlannedPoint>& points) {
+  Statement select = TRY(
+      database_->prepare("SELECT point_id, CASE WHEN state = 'done' THEN NULL ELSE planned END "
+                         "FROM points INDEXED BY points_in_order CROSS JOIN progress USING (point) "
+                         "WHERE points.sweep = ?1 ORDER BY position"));
+  TRY(select.start(sweep));
+  while (TRY(select.next())) {
+    if (select.is_null(1)) {
+      points.push_back({.id = select.text(0)});
     } else {
-      plan.points.push_back(TRY(value_from_text<PlannedPoint>(points.text(1))));
+      points.push_back(TRY(value_from_text<PlannedPoint>(select.text(1))));
     }
   }
-  return plan;
+  return {};
 }
 
 Result<std::vector<PointProgress>> StoreTables::stored_progress(std::int64_t sweep,
@@ -218,22 +223,53 @@ Result<std::vector<PointProgress>> StoreTables::stored_progress(std::int64_t swe
   return progress;
 }
 
-Result<std::vector<StoredSweep>> StoreTables::restore() {
+Result<FinishedSweep> StoreTables::stored_finished_sweep(const std::string& id) {
+  Statement sweep =
+      TRY(database_->prepare("SELECT sweep, name, backend FROM sweeps WHERE id = ?1"));
+  TRY(sweep.start(id));
+  TRY(sweep.next());
+  const std::int64_t key = sweep.integer(0);
+  SweepView view{.id = id, .name = sweep.text(1), .backend = sweep.text(2)};
+  Statement select = TRY(database_->prepare(
+      "SELECT point_id, epoch, status, progress.run < sweeps.run "
+      "FROM sweeps CROSS JOIN points INDEXED BY points_in_order USING (sweep) "
+      "CROSS JOIN progress USING (point) WHERE sweeps.sweep = ?1 ORDER BY position"));
+  TRY(select.start(key));
+  std::vector<FinishedSweep::Point> points;
+  while (TRY(select.next())) {
+    points.push_back({select.text(0), select.integer(1)});
+    ++view.of_status(TRY(enum_from_name<Status>(select.text(2))));
+    view.resumed += select.integer(3);
+  }
+  view.points = static_cast<std::int64_t>(points.size());
+  std::unordered_map<std::string, std::vector<AttemptFailure>> failures;
+  Statement failed = TRY(database_->prepare(
+      "SELECT point_id, epoch, outcome, reason FROM attempts JOIN points USING (point) "
+      "WHERE sweep = ?1 AND counts = 1 ORDER BY attempt"));
+  TRY(failed.start(key));
+  while (TRY(failed.next())) {
+    failures[failed.text(0)].push_back({failed.integer(1), failed.text(2), failed.text(3)});
+  }
+  return FinishedSweep(std::move(view), std::move(points), std::move(failures));
+}
+
+Result<RestoredSweeps> StoreTables::restore() {
   std::vector<std::pair<std::string, bool>> all;  // id, has open points
   Statement find = TRY(database_->prepare("SELECT id, sweep FROM sweeps ORDER BY sweep"));
   TRY(find.start());
   while (TRY(find.next())) all.emplace_back(find.text(0), TRY(has_open_points(find.integer(1))));
 
   auto finished = std::count_if(all.begin(), all.end(), [](const auto& f) { return !f.second; });
-  std::vector<StoredSweep> sweeps;
+  RestoredSweeps sweeps;
   for (const auto& [id, open] : all) {
     if (open) {
       TRY(begin_run(id));
       begun_.insert(id);
-    } else if (finished-- > kFinishedRestored) {
-      continue;
+      sweeps.open.push_back(TRY(stored_sweep(id)));
+    } else if (finished-- <= kFinishedRestored) {
+      sweeps.finished.push_back(
+          std::make_shared<const FinishedSweep>(TRY(stored_finished_sweep(id))));
     }
-    sweeps.push_back(TRY(stored_sweep(id, !open)));
   }
   return sweeps;
 }

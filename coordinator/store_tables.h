@@ -22,8 +22,9 @@ class StoreTables {
   Result<void> apply(const LeaseWrite& lease);
   Result<void> apply(const RowWrite& write);
   Result<void> apply(const AttemptWrite& attempt);
-  Result<StoredSweep> begin_sweep(const Plan& plan, const std::string& backend);
-  Result<std::vector<StoredSweep>> restore();
+  Result<StoredSweep> begin_sweep(const std::shared_ptr<const Plan>& plan,
+                                  const std::string& backend);
+  Result<RestoredSweeps> restore();
 
   /// Drops what was learnt from the tables: call after a rollback.
   void forget() { keys_.clear(); }
@@ -43,8 +44,10 @@ class StoreTables {
   Result<void> join_or_begin_run(const Plan& plan, const std::string& backend);
   Result<void> begin_run(const std::string& id);
   Result<bool> has_open_points(std::int64_t sweep);
-  Result<StoredSweep> stored_sweep(const std::string& id, bool ids_only);
-  Result<Plan> stored_plan(const std::string& id, bool ids_only);
+  Result<StoredSweep> stored_sweep(const std::string& id);
+  Result<Plan> stored_plan(const std::string& id);
+  Result<void> read_points(std::int64_t sweep, std::vector<PlannedPoint>& points);
+  Result<FinishedSweep> stored_finished_sweep(const std::string& id);
   Result<std::vector<PointProgress>> stored_progress(std::int64_t sweep, std::size_t count);
 
   Database* database_;

@@ -5,11 +5,11 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "coordinator/point_positions.h"
 #include "coordinator/scheduler.h"
+#include "coordinator/waiting_points.h"
 
 /// The scheduler's memory of one sweep; used by scheduler*.cc only.
 namespace headsplit::coordinator {
@@ -36,21 +36,33 @@ struct Waiting {
   bool repeats = false;  ///< it had reported that before
 };
 
-/// Where one point stands, durable or not.
-struct PointRun {
-  PointState state = PointState::pending;
-  bool storing = false;  ///< done, but its row is not durable yet
-  Status status = Status::failed;
-  std::int64_t epoch = 0;
-  std::optional<Attempt> attempt;  ///< while running
+/// What went wrong with a point, if anything did.
+struct PointTroubles {
   std::vector<AttemptFailure> failures;
-  std::vector<std::string> failed_on;  ///< agents of attempts that failed in this process
-  std::set<std::string> failed_nodes;  ///< their nodes
-  std::vector<Waiting> waiting;
+  std::vector<std::string> failed_on;    ///< agents of attempts that failed in this process
+  std::set<std::string> failed_nodes;    ///< their nodes
   std::optional<TimePoint> short_since;  ///< a gang: too few agents are connected for it
 
   /// The failure of that epoch; null when there is none.
-  AttemptFailure* failure_of(std::int64_t failed_epoch);
+  AttemptFailure* failure_of(std::int64_t epoch);
+};
+
+/// Where one point stands, durable or not.  A sweep may have a million: what few have, and what
+/// they have for a short time, is kept apart.
+struct PointRun {
+  PointState state = PointState::pending;
+  Status status = Status::failed;
+  bool storing = false;  ///< done, but its row is not durable yet
+  std::int64_t epoch = 0;
+  std::unique_ptr<Attempt> attempt;  ///< while running
+  std::vector<Waiting> waiting;
+
+  const PointTroubles& troubles() const;
+  /// To be added to.
+  PointTroubles& add_troubles();
+
+ private:
+  std::unique_ptr<PointTroubles> troubles_;
 };
 
 /// A sweep with open points.  Keeps the queue and the counts in step with the states.
@@ -71,13 +83,11 @@ class SweepRun {
     return view_.backend.empty() || view_.backend == agent.backend;
   }
 
-  /// Positions that wait, those with fewest failures first, then in plan order.
-  using Queue = std::set<std::pair<std::size_t, std::size_t>>;  // failures, position
-  const Queue& queue() const { return queue_; }
+  const WaitingPoints& queue() const { return queue_; }
 
   /// pending -> running, with the next epoch.
   void start(std::size_t at, Attempt attempt);
-  /// running or pending -> pending; call after `failures` has changed, too.
+  /// running or pending -> pending; call after its failures have changed, too.
   void wait_again(std::size_t at);
   /// running or pending -> done, not durable yet.
   void decide(std::size_t at, Status status);
@@ -86,25 +96,17 @@ class SweepRun {
 
  private:
   void leave_state(std::size_t at);
-  std::int64_t& row_count(Status status);
+  void enqueue(std::size_t at);
 
   std::shared_ptr<const Plan> plan_;
   std::vector<PointRun> points_;
-  std::vector<std::size_t> queued_as_;  ///< failures each waiting point is queued under
-  std::unordered_map<std::string, std::size_t> positions_;
-  Queue queue_;
+  std::vector<std::uint8_t> queued_as_;  ///< failures each waiting point is queued under
+  PointPositions positions_;
+  WaitingPoints queue_;
   SweepView view_;
 };
 
-/// What is kept of a sweep that ended: enough to answer a report that is sent again.
-struct FinishedSweep {
-  struct Point {
-    std::int64_t epoch = 0;
-    std::vector<AttemptFailure> failures;
-  };
-  SweepView view;
-  std::unordered_map<std::string, Point> points;
-};
+/// What is kept of it when it has ended.
 FinishedSweep finished_sweep(SweepRun& run);
 
 }  // namespace headsplit::coordinator

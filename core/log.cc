@@ -1,4 +1,4 @@
-#include "core/log.h"
+#include "core/log_wanted.h"
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -37,6 +37,8 @@ void log_line(LogLevel level, std::string_view where, std::string_view event,
               std::string_view details) {
   logger().log(spdlog_level(level), "{} {}{}", where, event, details);
 }
+
+bool log_wanted(LogLevel level) { return logger().should_log(spdlog_level(level)); }
 
 void set_log_level(LogLevel level) { logger().set_level(spdlog_level(level)); }
 

@@ -29,7 +29,7 @@ class SimulatedDisk {
   SimulatedDisk();
   void begin_sweep(const Plan& plan);
   /// What a coordinator that starts finds.
-  std::vector<StoredSweep> restore();
+  RestoredSweeps restore();
   /// Writes records in one transaction, in which the coordinator may die after `dies_after` of
   /// them: then nothing is written.  Gives the first refusal: the scheduler asked for what cannot
   /// be.

@@ -25,12 +25,14 @@ SimulatedDisk::SimulatedDisk()
   tables_ = StoreTables::open(database_).value();
 }
 
-void SimulatedDisk::begin_sweep(const Plan& plan) { tables_->begin_sweep(plan, "").value(); }
+void SimulatedDisk::begin_sweep(const Plan& plan) {
+  tables_->begin_sweep(std::make_shared<const Plan>(plan), "").value();
+}
 
-std::vector<StoredSweep> SimulatedDisk::restore() {
+RestoredSweeps SimulatedDisk::restore() {
   tables_ = StoreTables::open(database_).value();
   database_.execute("BEGIN").value();
-  std::vector<StoredSweep> sweeps = tables_->restore().value();
+  RestoredSweeps sweeps = tables_->restore().value();
   database_.execute("COMMIT").value();
   return sweeps;
 }
@@ -101,16 +103,24 @@ void Simulation::crash() {
                         .gang_patience_s = 5,
                         .gang_settle_s = 0.5,
                         .quarantine = {.node_failures_max = 3, .drain_s = 4}});
-  for (StoredSweep& sweep : disk_.restore()) {
+  RestoredSweeps restored = disk_.restore();
+  for (const auto& sweep : restored.finished) {
+    for (const FinishedSweep::Point& point : sweep->points()) {
+      if (crashes_ == 1) break;
+      HistoryEntry& entry =
+          note(HistoryEntry::Kind::restored, sweep->view().id, point.id, point.epoch);
+      entry.done = true;
+      entry.resumed = true;  // it is read back as it was, not begun again
+    }
+    step(SweepRecalled{sweep});
+  }
+  for (StoredSweep& sweep : restored.open) {
     for (std::size_t at = 0; at < sweep.progress.size() && crashes_ > 1; ++at) {
       const PointProgress& progress = sweep.progress[at];
       HistoryEntry& entry = note(HistoryEntry::Kind::restored, sweep.plan->id,
                                  sweep.plan->points[at].id, progress.epoch);
       entry.done = progress.state == PointState::done;
-      // A sweep that had ended is read back as it was, not begun again.
-      const bool finished = std::all_of(sweep.progress.begin(), sweep.progress.end(),
-                                        [](auto& p) { return p.state == PointState::done; });
-      entry.resumed = progress.resumed || finished;
+      entry.resumed = progress.resumed;
     }
     step(SweepSubmitted{sweep.plan, sweep.progress, ""});
   }

@@ -171,7 +171,7 @@ TEST_F(StoreOpenTest, GoesOnWithADatabaseOfSchemaVersion1) {
   EXPECT_EQ(StoreReader::open(path()).value()->rows({.sweep = "a"}).value().size(), 2u)
       << "readers take it as it is";
   const auto store = Store::open(path()).value();
-  const auto restored = store->restore().value();
+  const auto restored = store->restore().value().open;
   ASSERT_EQ(restored.size(), 1u);
   EXPECT_EQ(restored[0].run, 3);
   EXPECT_EQ(restored[0].plan->points[2], plan.points[2]);

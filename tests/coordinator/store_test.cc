@@ -96,7 +96,7 @@ TEST_F(StoreTest, GoesOnAfterARestartWithEpochsAndFailures) {
     ASSERT_TRUE(write(*store, lease_of(plan_, 1, 2)));
   }
   const auto store = Store::open(path()).value();
-  const auto restored = store->restore().value();
+  const auto restored = store->restore().value().open;
   ASSERT_EQ(restored.size(), 1u);
   Plan open = plan_;
   open.points[0] = {.id = plan_.points[0].id};  // done: nothing else of it is needed
@@ -177,13 +177,28 @@ TEST_F(StoreTest, RestoresFinishedSweepsAsIdsSoThatRepeatsGetTheirAnswer) {
   {
     const auto store = Store::open(path()).value();
     begin(*store, plan_).value();
-    for (const std::size_t at : {0, 1, 2}) finish(*store, plan_, at);
+    finish(*store, plan_, 0);
+    ASSERT_TRUE(write(*store, lease_of(plan_, 1, 1)));
+    ASSERT_TRUE(write(*store, AttemptWrite{plan_.id, plan_.points[1].id, 1, "lost", "gone", true}));
+    ASSERT_TRUE(write(*store, lease_of(plan_, 1, 2)));
+    ASSERT_TRUE(write(*store, row_of_point(plan_, 1, 2)));
+    finish(*store, plan_, 2, Status::failed);
   }
   const auto restored = Store::open(path()).value()->restore().value();
-  ASSERT_EQ(restored.size(), 1u);
-  EXPECT_EQ(restored[0].run, 1);
-  EXPECT_EQ(restored[0].plan->points[2].id, plan_.points[2].id);
-  EXPECT_EQ(restored[0].progress[2].state, PointState::done);
+  EXPECT_TRUE(restored.open.empty());
+  ASSERT_EQ(restored.finished.size(), 1u);
+  const FinishedSweep& sweep = *restored.finished[0];
+  EXPECT_EQ(sweep.view().id, plan_.id);
+  EXPECT_EQ(sweep.view().name, "a");
+  EXPECT_EQ(sweep.view().points, 3);
+  EXPECT_EQ(sweep.view().ok, 2);
+  EXPECT_EQ(sweep.view().failed, 1);
+  ASSERT_NE(sweep.find(plan_.points[1].id), nullptr);
+  EXPECT_EQ(sweep.find(plan_.points[1].id)->epoch, 2);
+  EXPECT_EQ(sweep.failures_of(plan_.points[1].id),
+            (std::vector<AttemptFailure>{{1, "lost", "gone"}}));
+  EXPECT_TRUE(sweep.failures_of(plan_.points[0].id).empty());
+  EXPECT_EQ(sweep.find("0000000000000000"), nullptr);
 }
 
 TEST_F(StoreTest, FiltersRowsAndListsPoints) {
@@ -311,7 +326,7 @@ TEST(Promise, P1_AnAcknowledgedRowSurvivesKillMinusNine) {
     const auto acknowledged = acknowledged_before_kill(path, plan, count);
     ASSERT_GE(acknowledged.size(), count);
     const auto store = Store::open(path).value();
-    const auto progress = store->restore().value().at(0).progress;
+    const auto progress = store->restore().value().open.at(0).progress;
     for (const std::int64_t at : acknowledged) {
       EXPECT_EQ(progress[static_cast<std::size_t>(at)].state, PointState::done) << at;
     }

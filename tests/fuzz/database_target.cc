@@ -31,7 +31,7 @@ Plan stored_plan() {
 
 /// A sweep with a row, an attempt that failed and a point that waits.
 void fill(StoreTables& tables, const Plan& plan) {
-  tables.begin_sweep(plan, "cpu").value();
+  tables.begin_sweep(std::make_shared<const Plan>(plan), "cpu").value();
   Row row = row_of(plan.points[0].point);
   row.epoch = 1;
   tables.apply(LeaseWrite{plan.id, plan.points[0].id, 1, "a"}).value();
@@ -71,7 +71,8 @@ void run_database(std::string_view bytes) {
   if (!sweeps) return;
   Scheduler scheduler;
   const TimePoint now{std::chrono::hours(1)};
-  for (const StoredSweep& sweep : *sweeps) {
+  for (const auto& sweep : sweeps->finished) scheduler.step(SweepRecalled{sweep}, now);
+  for (const StoredSweep& sweep : sweeps->open) {
     scheduler.step(SweepSubmitted{sweep.plan, sweep.progress, sweep.backend}, now);
   }
   scheduler.step(AgentJoined{1, AgentInfo{.name = "a", .backend = "cpu"}}, now);

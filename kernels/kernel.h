@@ -46,6 +46,13 @@ struct OutputView {
   const float* lse = nullptr;                  ///< [rows], natural logarithm
 };
 
+/// K and V of each head in device memory, by pages: keys [page_count, kv_heads, page_tokens, d_k],
+/// values [.., d_v], bf16.
+struct ExpandedCache {
+  const std::uint16_t* keys = nullptr;
+  const std::uint16_t* values = nullptr;
+};
+
 /// A kernel bound to one problem: random inputs made, outputs and workspaces allocated.
 /// Not thread-safe.  CUDA kernels enqueue on the stream they were bound to and do not wait.
 class BoundKernel {
@@ -62,6 +69,8 @@ class BoundKernel {
   /// The whole output in place, for ranks that merge theirs.  Nothing: this kernel has none to
   /// show.
   virtual std::optional<OutputView> output() const { return std::nullopt; }
+  /// K and V that a launch writes, for an attention that follows; nothing: it writes none.
+  virtual std::optional<ExpandedCache> expanded() const { return std::nullopt; }
 };
 
 class DevicePool;
@@ -71,7 +80,9 @@ struct BindOptions {
   int threads = 0;             ///< CPU: worker threads, 0 = all cores of this process
   void* stream = nullptr;      ///< CUDA: a cudaStream_t
   DevicePool* pool = nullptr;  ///< CUDA: memory to be used again (device/pool.h); null = none
-  int num_splits = 0;          ///< 0 = chosen by the kernel; tests and batch-invariant runs fix it
+  /// CUDA, per_head: attend to this, of a problem with the same pages, and not to random K and V.
+  std::optional<ExpandedCache> expanded;
+  int num_splits = 0;  ///< 0 = chosen by the kernel; tests and batch-invariant runs fix it
 };
 
 /// One kernel of the suite on one backend: a row of the registry's table.

@@ -104,6 +104,10 @@ class KvExpandCuda final : public BoundKernel {
     return found;
   }
 
+  std::optional<ExpandedCache> expanded() const override {
+    return ExpandedCache{.keys = buffers_.keys.data(), .values = buffers_.values.data()};
+  }
+
  private:
   int chunks() const { return (problem_.page_count + chunk_pages_ - 1) / chunk_pages_; }
 

@@ -44,6 +44,9 @@ Result<void> fill(const Problem& problem, const Buffers& buffers, cudaStream_t s
                                   .first_request = problem.source.first_request};
   CUDA_TRY(
       dense::fill_query(buffers.query.data(), buffers.query.count(), problem.seed, stream, source));
+  if (buffers.key.count() == 0) {
+    return cuda_result(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
   std::vector<std::int32_t> heads;
   for (int head = 0; head < shape.kv_heads; ++head) heads.push_back(problem.source_kv_head(head));
   const auto used_on_host = split::used_slots(problem);
@@ -80,12 +83,12 @@ Result<void> Buffers::poison(cudaStream_t stream) const {
   return {};
 }
 
-Result<Buffers> make_buffers(const Problem& problem, const split::SplitPlan& plan,
+Result<Buffers> make_buffers(const Problem& problem, const split::SplitPlan& plan, bool own_cache,
                              cudaStream_t stream, DevicePool* pool) {
   const RankProblem& shape = problem.shape;
   const std::int64_t slot_rows = std::int64_t{1} * plan.slot_count * plan.tile_rows;
   const std::int64_t head_tokens =
-      std::int64_t{problem.page_count} * shape.kv_heads * problem.page_tokens;
+      own_cache ? std::int64_t{problem.page_count} * shape.kv_heads * problem.page_tokens : 0;
   const int d_v = shape.output_width();
   using Bf16 = DeviceBuffer<std::uint16_t>;
   using Float = DeviceBuffer<float>;

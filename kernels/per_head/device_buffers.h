@@ -28,9 +28,9 @@ struct Buffers {
   Result<void> poison(cudaStream_t stream) const;
 };
 
-/// Allocates (from `pool`, unless null) and makes random inputs; waits for them.
-/// Fails: cuda (out of memory).
-Result<Buffers> make_buffers(const Problem& problem, const split::SplitPlan& plan,
+/// Allocates (from `pool`, unless null) and makes random inputs; waits for them.  own_cache: keys
+/// and values, too. Fails: cuda (out of memory).
+Result<Buffers> make_buffers(const Problem& problem, const split::SplitPlan& plan, bool own_cache,
                              cudaStream_t stream, DevicePool* pool);
 
 }  // namespace headsplit::kernels::per_head

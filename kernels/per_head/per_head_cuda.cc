@@ -52,6 +52,8 @@ class PerHeadCuda final : public BoundKernel {
         overlaps_(overlaps),
         ctas_(planned.plan.ctas()),
         buffers_(std::move(buffers)),
+        cache_(options.expanded.value_or(
+            ExpandedCache{.keys = buffers_.key.data(), .values = buffers_.value.data()})),
         config_(config_of(problem, planned.choice, planned.plan)),
         split_(split_arguments(planned)),
         combine_(combine_arguments(planned.plan)) {}
@@ -93,8 +95,8 @@ class PerHeadCuda final : public BoundKernel {
     const RankProblem& shape = problem_.shape;
     SplitArguments arguments{
         .query = buffers_.query.data(),
-        .key = buffers_.key.data(),
-        .value = buffers_.value.data(),
+        .key = cache_.keys,
+        .value = cache_.values,
         .page_table = buffers_.page_table.data(),
         .ends = buffers_.ends.data(),
         .items = buffers_.items.data(),
@@ -199,6 +201,7 @@ class PerHeadCuda final : public BoundKernel {
   bool overlaps_;  ///< the GPU has programmatic dependent launch
   int ctas_;
   Buffers buffers_;
+  ExpandedCache cache_;  ///< ours, or what it was bound to
   Config config_;
   SplitArguments split_;
   hopper::Arguments hopper_{};
@@ -230,7 +233,8 @@ Result<std::unique_ptr<BoundKernel>> bind_per_head_cuda(const Problem& problem,
   const split::GpuLimits limits = TRY(split::current_gpu());
   const PlannedSplit planned = TRY(choose_plan(problem, limits, options.num_splits));
   auto* const stream = static_cast<cudaStream_t>(options.stream);
-  Buffers buffers = TRY(make_buffers(problem, planned.plan, stream, options.pool));
+  Buffers buffers =
+      TRY(make_buffers(problem, planned.plan, !options.expanded, stream, options.pool));
   auto bound = std::make_unique<PerHeadCuda>(problem, limits.compute_major >= 9, planned,
                                              std::move(buffers), options);
   TRY(bound->prepare());

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/device/pool.h"
 #include "kernels/device/stream.h"
+#include "kernels/per_head/reference.h"
 #include "kernels/verify.h"
 
 namespace headsplit::kernels {
@@ -50,6 +52,70 @@ TEST(KvExpandCuda, AgreesWithTheReferenceOnRaggedLengths) {
 TEST(KvExpandCuda, TakesMoreSlotsThanAChunkAndMoreChunksThanAreLaunchedOneByOne) {
   EXPECT_EQ(run(problem_of(shape_of(128), {8000, 2000, 500}), 200), "");
   EXPECT_EQ(run(problem_of(shape_of(8), {60'000, 100}), 200), "");
+}
+
+/// Attention of one query row over expanded K and V in fp64.
+std::vector<double> attention(const std::vector<OutputRow>& tokens, const std::vector<float>& query,
+                              int d_k, double scale) {
+  double largest = -1e300;
+  std::vector<double> scores;
+  for (const OutputRow& token : tokens) {
+    double dot = 0;
+    for (int d = 0; d < d_k; ++d)
+      dot += double(query[std::size_t(d)]) * token.values[std::size_t(d)];
+    scores.push_back(scale * dot);
+    largest = std::max(largest, scores.back());
+  }
+  double sum = 0;
+  std::vector<double> output(tokens[0].values.size() - std::size_t(d_k));
+  for (std::size_t j = 0; j < tokens.size(); ++j) {
+    const double weight = std::exp(scores[j] - largest);
+    sum += weight;
+    for (std::size_t d = 0; d < output.size(); ++d) {
+      output[d] += weight * tokens[j].values[std::size_t(d_k) + d];
+    }
+  }
+  for (double& value : output) value /= sum;
+  return output;
+}
+
+TEST(KvExpandCuda, WritesWhatAnAttentionReadsThatIsBoundToIt) {
+  constexpr int kHeads = 6;
+  const Stream stream = Stream::make().value();
+  const Problem latent = problem_of(shape_of(kHeads), {200, 77});
+  const auto expand = find_kernel("kv_expand", Backend::cuda)
+                          .value()
+                          ->bind(latent, {.stream = stream.get()})
+                          .value();
+  RankProblem shape = latent.shape;
+  shape.family = Family::per_head;
+  for (const int query_tokens : {1, 40}) {  // mma.sync, wgmma
+    shape.query_tokens = query_tokens;
+    const Problem problem = make_problem(shape, latent.lengths, 1);
+    ASSERT_EQ(problem.page_table, latent.page_table);
+    const auto attend =
+        find_kernel("mla_expanded", Backend::cuda)
+            .value()
+            ->bind(problem, {.stream = stream.get(), .expanded = expand->expanded()})
+            .value();
+    expand->poison().value();
+    attend->poison().value();
+    expand->launch(Part::all).value();
+    attend->launch(Part::all).value();
+    // The last query token of the second request, head 4: it attends to all 77 tokens.
+    const int head = 4;
+    const std::int64_t row = (std::int64_t{2} * query_tokens - 1) * kHeads + head;
+    std::vector<std::int64_t> tokens;
+    for (int token = 0; token < 77; ++token) tokens.push_back((200 + token) * kHeads + head);
+    const int d_k = shape.query_width();
+    std::vector<float> query;
+    for (int d = 0; d < d_k; ++d) query.push_back(per_head_query_value(problem, row * d_k + d));
+    const auto expected =
+        attention(expand->output_rows(tokens).value(), query, d_k, problem.softmax_scale);
+    const auto got = attend->output_rows(std::vector{row}).value()[0].values;
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t d = 0; d < expected.size(); ++d) EXPECT_NEAR(got[d], expected[d], 0.01);
+  }
 }
 
 TEST(KvExpandCuda, TakesPagesOfAnySize) {

@@ -19,6 +19,8 @@ RUN --mount=type=bind,from=cuda,source=/usr/include,target=/cuda-include \
 COPY . /source
 WORKDIR /source
 ARG REVISION=unknown
+# Sources that are new are compiled at once, not preprocessed for the cache first.
+ENV CCACHE_DEPEND=1
 RUN --mount=type=cache,target=/root/.cache/ccache \
     ./dev install /opt/headsplit release "${REVISION}"
 # Hardware counters: CUPTI is in no runtime image.

@@ -326,7 +326,12 @@ TEST(Promise, P1_AnAcknowledgedRowSurvivesKillMinusNine) {
     const auto acknowledged = acknowledged_before_kill(path, plan, count);
     ASSERT_GE(acknowledged.size(), count);
     const auto store = Store::open(path).value();
-    const auto progress = store->restore().value().open.at(0).progress;
+    const RestoredSweeps restored = store->restore().value();
+    if (restored.open.empty()) {  // the kill came after the last row
+      EXPECT_EQ(restored.finished.at(0)->view().done(), std::ssize(plan.points));
+      continue;
+    }
+    const auto& progress = restored.open.at(0).progress;
     for (const std::int64_t at : acknowledged) {
       EXPECT_EQ(progress[static_cast<std::size_t>(at)].state, PointState::done) << at;
     }

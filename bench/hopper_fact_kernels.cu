@@ -13,6 +13,8 @@ namespace {
 namespace ptx = kernels::ptx;
 namespace wgmma = kernels::wgmma;
 using namespace kernels::dense;
+using kernels::RingPosition;
+using kernels::wait;
 
 constexpr int kPages = 3;  ///< of shared memory
 constexpr int kReadBytes = kPages * kPageBytes + 64;

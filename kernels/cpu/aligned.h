@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -39,6 +40,15 @@ AlignedArray<T> make_zeroed(std::size_t count) {
   AlignedArray<T> array = make_aligned<T>(count);
   std::fill_n(array.get(), count, T{});
   return array;
+}
+
+inline AlignedArray<float> zeros(std::int64_t count) {
+  return make_zeroed<float>(static_cast<std::size_t>(count));
+}
+
+/// Next multiple of `multiple`.
+constexpr std::int64_t round_up(std::int64_t count, std::int64_t multiple) {
+  return (count + multiple - 1) / multiple * multiple;
 }
 
 }  // namespace headsplit::kernels

@@ -72,4 +72,13 @@ class DeviceBuffer {
   std::int64_t count_ = 0;
 };
 
+/// Enqueues NaN in every value.
+template <class Value>
+Result<void> make_nan(const DeviceBuffer<Value>& buffer, cudaStream_t stream) {
+  if (buffer.count() == 0) return {};
+  // All bits set is a NaN, of bf16 too.
+  return cuda_result(cudaMemsetAsync(buffer.data(), 0xFF, buffer.bytes(), stream),
+                     "cudaMemsetAsync");
+}
+
 }  // namespace headsplit::kernels

@@ -122,14 +122,6 @@ namespace {
 constexpr std::int64_t kWidestVector = 16;
 constexpr std::int64_t kWidestPanel = 2 * kWidestVector;
 
-std::int64_t round_up(std::int64_t count, std::int64_t multiple) {
-  return (count + multiple - 1) / multiple * multiple;
-}
-
-AlignedArray<float> zeros(std::int64_t count) {
-  return make_zeroed<float>(static_cast<std::size_t>(count));
-}
-
 }  // namespace
 
 ExpandWorkspace::ExpandWorkspace(int d_latent, int dims_max, int page_tokens)

@@ -6,17 +6,6 @@
 #include "kernels/split/sequences.h"
 
 namespace headsplit::kernels::dense {
-namespace {
-
-template <class Value>
-Result<void> make_nan(const DeviceBuffer<Value>& buffer, cudaStream_t stream) {
-  if (buffer.count() == 0) return {};
-  // All bits set is a NaN, of bf16 too.
-  return cuda_result(cudaMemsetAsync(buffer.data(), 0xFF, buffer.bytes(), stream),
-                     "cudaMemsetAsync");
-}
-
-}  // namespace
 
 Result<void> Buffers::poison(cudaStream_t stream) const {
   TRY(make_nan(output, stream));

@@ -6,6 +6,7 @@
 // Bound: bytes, with two CTAs an SM; the tensor pipe by mma.sync needs three quarters of the time.
 // Arithmetic and measurements: docs/mla-dense-fp8.md.
 
+#include "kernels/device/ring.cuh"
 #include "kernels/mla_dense/fp8_item.cuh"
 #include "kernels/mla_dense/fp8_products.cuh"
 #include "kernels/mla_dense/fp8_softmax.cuh"
@@ -53,8 +54,7 @@ __device__ __forceinline__ void Warp::run(const CtaItems& items) {
   for (int i = items.begin; i < items.end; ++i) {
     begin(items.get(i));
     for (int token = item.token_begin; token < item.token_end; token += kTokens) {
-      while (!ptx::mbarrier_try_wait(memory.full(stage), parity)) {
-      }
+      wait(memory.full(stage), parity);
       tile(memory.stage(stage), token, loader);
       if (++stage == kStages) {
         stage = 0;

@@ -18,8 +18,6 @@ using split::CombineArguments;
 using split::entry_point;
 
 constexpr double kLog2e = 1.4426950408889634;
-constexpr int kPageTokensMin = 16;
-constexpr int kPageTokensMax = 128;
 constexpr int kQueryTokensMax = 256;
 
 Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& plan) {
@@ -161,15 +159,6 @@ class MlaDenseCuda final : public BoundKernel {
   CombineArguments combine_;
 };
 
-Result<void> check_pages(int page_tokens) {
-  if (page_tokens >= kPageTokensMin && page_tokens <= kPageTokensMax &&
-      std::has_single_bit(static_cast<unsigned>(page_tokens))) {
-    return {};
-  }
-  return fail(ErrorKind::config, "mla_dense on CUDA takes pages of 16, 32, 64 or 128 tokens, not ",
-              page_tokens);
-}
-
 }  // namespace
 
 Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
@@ -195,7 +184,7 @@ Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
 Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
                                                          const BindOptions& options) {
   TRY(mla_dense_cuda_supports(problem.shape));
-  TRY(check_pages(problem.page_tokens));
+  TRY(split::check_page_tokens("mla_dense on CUDA takes", problem.page_tokens));
   const GpuLimits limits = TRY(split::current_gpu());
   const auto [choice, plan] = TRY(choose_plan(problem, limits, options.num_splits));
   auto* const stream = static_cast<cudaStream_t>(options.stream);

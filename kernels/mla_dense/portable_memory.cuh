@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/ring.cuh"
 #include "kernels/mla_dense/portable_shape.h"
 
 namespace headsplit::kernels::dense {
@@ -50,22 +51,5 @@ struct SharedMemory {
     }
   }
 };
-
-/// Place in the ring of stages: which stage, and the parity of its barriers' phase.
-struct RingPosition {
-  int stage = 0;
-  std::uint32_t parity = 0;
-
-  __device__ void advance(int stages) {
-    if (++stage < stages) return;
-    stage = 0;
-    parity ^= 1;
-  }
-};
-
-__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
-  while (!ptx::mbarrier_try_wait(barrier, parity)) {
-  }
-}
 
 }  // namespace headsplit::kernels::dense

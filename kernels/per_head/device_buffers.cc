@@ -9,14 +9,6 @@
 namespace headsplit::kernels::per_head {
 namespace {
 
-template <class Value>
-Result<void> make_nan(const DeviceBuffer<Value>& buffer, cudaStream_t stream) {
-  if (buffer.count() == 0) return {};
-  // All bits set is a NaN, of bf16 too.
-  return cuda_result(cudaMemsetAsync(buffer.data(), 0xFF, buffer.bytes(), stream),
-                     "cudaMemsetAsync");
-}
-
 std::vector<hopper::WorkItem> hopper_items(const std::vector<split::WorkItem>& items,
                                            int kv_heads) {
   std::vector<hopper::WorkItem> found;

@@ -3,13 +3,14 @@
 #include "kernels/device/quad.cuh"
 #include "kernels/per_head/hopper_arguments.h"
 #include "kernels/per_head/hopper_products.cuh"
+#include "kernels/split/softmax_constants.h"
 
 /// A warpgroup with 64 packed rows: scores, softmax and output.
 namespace headsplit::kernels::per_head::hopper {
 
-constexpr double kLn2Exact = 0.6931471805599453;
-/// By how much (log2) a row's scores may exceed its reference before the output is rescaled.
-constexpr float kRescaleThreshold = 8;
+using split::kLn2;
+using split::kRescaleThreshold;
+
 /// Named barrier: values past the end are cleared.
 constexpr int kClearedBarrier = 1;
 

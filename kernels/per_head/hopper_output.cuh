@@ -30,7 +30,7 @@ __device__ __forceinline__ void Consumer<kShape>::store() {
   for (int half = 0; half < 2; ++half) {
     const float total = quad_sum(sum[half]);
     const float inverse = total > 0 ? 1 / total : 0;
-    const float lse = total > 0 ? (reference[half] + log2f(total)) * float(kLn2Exact) : -INFINITY;
+    const float lse = total > 0 ? (reference[half] + log2f(total)) * kLn2 : -INFINITY;
     const bool real = row(half) < item.row_count;
     const std::int64_t target = item.slot < 0
                                     ? output_row(row(half))

@@ -5,6 +5,7 @@
 #include "kernels/device/tile_layout.h"
 #ifdef __CUDACC__
 #include "kernels/device/ptx.cuh"
+#include "kernels/device/ring.cuh"
 #endif
 
 namespace headsplit::kernels::per_head::hopper {
@@ -84,24 +85,5 @@ struct SharedMemory {
   }
 #endif
 };
-
-#ifdef __CUDACC__
-/// Where a ring of stages is used next.
-struct RingPosition {
-  int stage = 0;
-  std::uint32_t parity = 0;
-
-  __device__ void advance(int stages) {
-    if (++stage < stages) return;
-    stage = 0;
-    parity ^= 1;
-  }
-};
-
-__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
-  while (!ptx::mbarrier_try_wait(barrier, parity)) {
-  }
-}
-#endif
 
 }  // namespace headsplit::kernels::per_head::hopper

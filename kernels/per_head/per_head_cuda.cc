@@ -20,8 +20,6 @@ using split::CombineArguments;
 using split::SplitPlan;
 
 constexpr double kLog2e = 1.4426950408889634;
-constexpr int kPageTokensMin = 16;
-constexpr int kPageTokensMax = 128;
 
 Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& plan) {
   const int rows = packed_rows(problem.shape);
@@ -208,15 +206,6 @@ class PerHeadCuda final : public BoundKernel {
   CombineArguments combine_;
 };
 
-Result<void> check_pages(int page_tokens) {
-  if (page_tokens >= kPageTokensMin && page_tokens <= kPageTokensMax &&
-      std::has_single_bit(static_cast<unsigned>(page_tokens))) {
-    return {};
-  }
-  return fail(ErrorKind::config,
-              "per-head kernels on CUDA take pages of 16, 32, 64 or 128 tokens, not ", page_tokens);
-}
-
 }  // namespace
 
 Result<void> per_head_cuda_supports(const RankProblem& shape) {
@@ -229,7 +218,7 @@ Result<void> per_head_cuda_supports(const RankProblem& shape) {
 Result<std::unique_ptr<BoundKernel>> bind_per_head_cuda(const Problem& problem,
                                                         const BindOptions& options) {
   TRY(per_head_cuda_supports(problem.shape));
-  TRY(check_pages(problem.page_tokens));
+  TRY(split::check_page_tokens("per-head kernels on CUDA take", problem.page_tokens));
   const split::GpuLimits limits = TRY(split::current_gpu());
   const PlannedSplit planned = TRY(choose_plan(problem, limits, options.num_splits));
   auto* const stream = static_cast<cudaStream_t>(options.stream);

@@ -3,6 +3,7 @@
 #include "kernels/device/ptx.cuh"
 #include "kernels/per_head/portable_shape.h"
 #include "kernels/per_head/split_arguments.h"
+#include "kernels/split/cta_items.cuh"
 
 namespace headsplit::kernels::per_head {
 
@@ -37,21 +38,7 @@ struct Team {
   }
 };
 
-/// What a CTA has to do: items begin .. end - 1.
-struct CtaItems {
-  const SplitArguments& arguments;
-  int begin;
-  int end;
-
-  __device__ static CtaItems of_this_cta(const SplitArguments& arguments) {
-    const int cta = blockIdx.x;
-    if (arguments.items == nullptr) return {arguments, cta, cta + 1};
-    return {arguments, arguments.item_begin[cta], arguments.item_begin[cta + 1]};
-  }
-  __device__ WorkItem get(int item) const {
-    return arguments.items == nullptr ? arguments.inline_items[item] : arguments.items[item];
-  }
-};
+using CtaItems = split::CtaItems<SplitArguments>;
 
 /// Memory map of a CTA's shared memory, as 32-bit addresses.
 ///   stages x warps x [block of keys and values] | [queries] | [outputs to be added up] |

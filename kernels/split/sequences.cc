@@ -1,6 +1,7 @@
 #include "kernels/split/sequences.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace headsplit::kernels::split {
 namespace {
@@ -67,6 +68,16 @@ std::vector<std::int32_t> used_slots(const Problem& problem) {
     }
   }
   return used;
+}
+
+Result<void> check_page_tokens(std::string_view who, int page_tokens) {
+  constexpr int kLeast = 16;
+  constexpr int kMost = 128;
+  if (page_tokens >= kLeast && page_tokens <= kMost &&
+      std::has_single_bit(static_cast<unsigned>(page_tokens))) {
+    return {};
+  }
+  return fail(ErrorKind::config, who, " pages of 16, 32, 64 or 128 tokens, not ", page_tokens);
 }
 
 }  // namespace headsplit::kernels::split

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
+#include "core/result.h"
 #include "kernels/problem.h"
 
 namespace headsplit::kernels::split {
@@ -24,6 +26,9 @@ Sequences sequences_of(const Problem& problem);
 
 /// [batch, query_tokens], tokens that each query token attends to.
 std::vector<std::int32_t> attended_tokens(const Problem& problem);
+
+/// Fails: config (pages of 16, 32, 64 or 128 tokens only).  who: the sentence's begin, "x takes".
+Result<void> check_page_tokens(std::string_view who, int page_tokens);
 
 /// For each page, how many of its slots a request uses.
 std::vector<std::int32_t> used_slots(const Problem& problem);

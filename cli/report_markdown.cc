@@ -56,7 +56,7 @@ std::string heading(const ErosionCell& cell) {
              ", ", enum_name(cell.lengths), " lengths, ", enum_name(cell.l2), " L2, ",
              enum_name(cell.ranks), " ranks",
              cell.fixed_splits > 0 ? str(", splits fixed at ", cell.fixed_splits) : std::string(),
-             ".\n\n");
+             cell.top_k > 0 ? str(", top_k ", cell.top_k) : std::string(), ".\n\n");
 }
 
 constexpr const char* kHead =

@@ -27,7 +27,7 @@ const Structure* structure_of(const std::string& kernel) {
 
 auto problem_of(const ErosionCell& cell) {
   return std::tie(cell.sweep, cell.model, cell.kv_dtype, cell.lengths, cell.l2, cell.batch,
-                  cell.query_tokens, cell.context, cell.ranks, cell.fixed_splits);
+                  cell.query_tokens, cell.context, cell.ranks, cell.fixed_splits, cell.top_k);
 }
 
 AttentionLine line_of(const ErosionCell& cell, const ErosionLine& measured,

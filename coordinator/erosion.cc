@@ -33,7 +33,8 @@ ErosionCell cell_of(const Row& row) {
           .query_tokens = row.query_tokens,
           .context = row.context,
           .ranks = row.ranks,
-          .fixed_splits = row.fixed_splits};
+          .fixed_splits = row.fixed_splits,
+          .top_k = row.top_k};
 }
 
 /// Without another layout to compare with.
@@ -178,7 +179,7 @@ std::string key_of(const Row& row) {
   for (const std::int64_t part :
        {std::int64_t(row.kv_dtype), std::int64_t(row.lengths), std::int64_t(row.l2),
         std::int64_t(row.batch), std::int64_t(row.query_tokens), row.context,
-        std::int64_t(row.ranks), std::int64_t(row.fixed_splits)}) {
+        std::int64_t(row.ranks), std::int64_t(row.fixed_splits), std::int64_t(row.top_k)}) {
     key += std::to_string(part) + ' ';
   }
   return key;

@@ -70,6 +70,7 @@ struct ErosionCell {
   std::int64_t context = 1;
   Ranks ranks = Ranks::emulated;
   int fixed_splits = 0;
+  int top_k = 0;       ///< fixed by the sweep; 0: the model's
   std::string device;  ///< of the first ok row
   std::string backend;
   std::vector<ErosionLine> lines;
@@ -78,7 +79,7 @@ struct ErosionCell {
 };
 BOOST_DESCRIBE_STRUCT(ErosionCell, (),
                       (sweep, model, kernel, kv_dtype, lengths, l2, batch, query_tokens, context,
-                       ranks, fixed_splits, device, backend, lines))
+                       ranks, fixed_splits, top_k, device, backend, lines))
 
 /// What a data sheet says of a row's time; nothing for devices without one.
 using TimeOfRow = std::function<std::optional<double>(const Row&)>;

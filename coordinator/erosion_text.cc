@@ -73,7 +73,8 @@ std::string group_of(const ErosionCell& cell) {
   return str(cell.sweep.empty() ? "" : cell.sweep + ": ", cell.model, " ", cell.kernel, " ",
              enum_name(cell.kv_dtype), ", L2 ", enum_name(cell.l2), ", lengths ",
              enum_name(cell.lengths), ", ranks ", enum_name(cell.ranks),
-             cell.fixed_splits > 0 ? str(", splits fixed at ", cell.fixed_splits) : std::string());
+             cell.fixed_splits > 0 ? str(", splits fixed at ", cell.fixed_splits) : std::string(),
+             cell.top_k > 0 ? str(", top_k ", cell.top_k) : std::string());
 }
 
 std::string heading_of(std::span<const ErosionCell> cells) {

@@ -27,6 +27,7 @@ Point point_at(const Sweep& sweep, std::int64_t position) {
   point.kv_dtype = next(sweep.axes.kv_dtype);
   point.message_bytes = next(sweep.axes.message_bytes);
   point.fixed_splits = next(sweep.axes.fixed_splits);
+  point.top_k = next(sweep.axes.top_k);
   point.kernel = next(sweep.kernels);
   return point;
 }

@@ -41,6 +41,7 @@ std::string sweep_content(const Sweep& sweep) {
   json::object& axes = object["axes"].get_object();
   if (sweep.axes.message_bytes == Axes{}.message_bytes) axes.erase("message_bytes");
   if (sweep.axes.fixed_splits == Axes{}.fixed_splits) axes.erase("fixed_splits");
+  if (sweep.axes.top_k == Axes{}.top_k) axes.erase("top_k");
   if (exclude.empty()) {
     object.erase("exclude");
   } else {
@@ -55,7 +56,7 @@ std::int64_t product_size(const Sweep& sweep) {
        {sweep.kernels.size(), sweep.layouts.size(), sweep.ranks.size(), sweep.axes.batch.size(),
         sweep.axes.query_tokens.size(), sweep.axes.context.size(), sweep.axes.kv_dtype.size(),
         sweep.axes.lengths.size(), sweep.axes.l2.size(), sweep.axes.message_bytes.size(),
-        sweep.axes.fixed_splits.size()}) {
+        sweep.axes.fixed_splits.size(), sweep.axes.top_k.size()}) {
     size *= static_cast<std::int64_t>(std::min<std::size_t>(factor, kPointsMax + 1));
     if (size > kPointsMax) return kPointsMax + 1;
   }

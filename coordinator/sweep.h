@@ -22,12 +22,13 @@ struct Axes {
   std::vector<L2> l2{L2::cold};
   std::vector<std::int64_t> message_bytes{0};  ///< of collective kernels; 0 for all others
   std::vector<int> fixed_splits{0};            ///< of each request; 0: the kernel chooses
+  std::vector<int> top_k{0};                   ///< of sparse kernels; 0: the model's index_topk
 
   bool operator==(const Axes&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Axes, (),
                       (batch, query_tokens, context, kv_dtype, lengths, l2, message_bytes,
-                       fixed_splits))
+                       fixed_splits, top_k))
 
 /// One entry of `exclude`: a point is left out when each list that is not empty holds its value.
 struct Exclusion {

@@ -10,6 +10,7 @@ constexpr std::int64_t kContextMax = 16 << 20;
 constexpr std::int64_t kRanksMax = 1 << 16;
 constexpr std::int64_t kMessageBytesMax = std::int64_t{1} << 34;
 constexpr std::int64_t kFixedSplitsMax = 256;
+constexpr std::int64_t kTopKMax = 1 << 16;
 constexpr std::int64_t kRepeatsMax = 1000;
 constexpr std::int64_t kAttemptsMax = 100;
 constexpr double kHourMs = 3.6e6;
@@ -81,7 +82,7 @@ Result<Exclusion> read_exclusion(const YamlValue& map) {
 Result<Axes> read_axes(const YamlValue& value) {
   const std::vector<std::string> keys = {"batch",         "query_tokens", "context",
                                          "kv_dtype",      "lengths",      "l2",
-                                         "message_bytes", "fixed_splits"};
+                                         "message_bytes", "fixed_splits", "top_k"};
   TRY(value.check_keys(keys));
   for (const std::string& key : keys) {
     const auto axis = value.find(key);
@@ -97,6 +98,12 @@ Result<Axes> read_axes(const YamlValue& value) {
   };
   TRY(fill(axes.message_bytes, value, "message_bytes", messages));
   TRY(fill(axes.fixed_splits, value, "fixed_splits", read_fixed_splits));
+  const auto top_k = [](const YamlValue& list) {
+    return list.list_of<int>([](const YamlValue& entry) -> Result<int> {
+      return static_cast<int>(TRY(entry.integer(0, kTopKMax)));
+    });
+  };
+  TRY(fill(axes.top_k, value, "top_k", top_k));
   return axes;
 }
 

@@ -8,6 +8,7 @@
 #include "coordinator/sweep_fields.h"
 #include "coordinator/yaml_value.h"
 #include "core/nearest.h"
+#include "tp/shard.h"
 
 namespace headsplit::coordinator {
 namespace {
@@ -40,6 +41,19 @@ Result<std::string> read_name(const YamlValue& document, const std::string& file
   return name;
 }
 
+/// Fails: config (a sparse kernel for a model without an indexer, a top_k without such a kernel).
+Result<void> check_sparse(const YamlValue& document, const Sweep& sweep) {
+  const auto sparse = std::find_if(sweep.kernels.begin(), sweep.kernels.end(), tp::needs_indexer);
+  if (sparse == sweep.kernels.end()) {
+    if (sweep.axes.top_k == Axes{}.top_k) return {};
+    const auto axes = document.find("axes").value_or(document);
+    return axes.find("top_k").value_or(axes).error("is of mla_sparse and dsa_indexer only");
+  }
+  if (sweep.model.index_topk > 0) return {};
+  return document.find("kernels").value_or(document).error(
+      tp::no_indexer(sweep.model, *sparse).message);
+}
+
 /// Reports a sweep that is right part by part, and wrong as a whole.
 Result<void> check_whole(const YamlValue& document, const Sweep& sweep) {
   const auto& axes = sweep.axes;
@@ -53,6 +67,7 @@ Result<void> check_whole(const YamlValue& document, const Sweep& sweep) {
                    ", which counts them; legal: at most the smallest context"));
   }
   TRY(check_collectives(document, sweep));
+  TRY(check_sparse(document, sweep));
   if (product_size(sweep) > kPointsMax) {
     return document.error(str("kernels x layouts x axes x repeats is more than ", kPointsMax,
                               " points; split the sweep"));

@@ -21,6 +21,7 @@ std::string point_id(const Point& point) {
   // Points without them keep the ids that they had before there were any.
   if (point.message_bytes == 0) content.get_object().erase("message_bytes");
   if (point.fixed_splits == 0) content.get_object().erase("fixed_splits");
+  if (point.top_k == 0) content.get_object().erase("top_k");
   return content_id(json::serialize(content));
 }
 
@@ -30,7 +31,8 @@ std::string point_label(const Point& point) {
   }
   return str(point.kernel, " ", layout_name(point.layout), " B=", point.batch,
              " T=", point.query_tokens, " L=", point.context, " ", enum_name(point.kv_dtype),
-             point.fixed_splits > 0 ? str(" splits=", point.fixed_splits) : std::string());
+             point.fixed_splits > 0 ? str(" splits=", point.fixed_splits) : std::string(),
+             point.top_k > 0 ? str(" k=", point.top_k) : std::string());
 }
 
 }  // namespace headsplit

@@ -44,18 +44,22 @@ struct Point {
   /// Parts that each request's context is cut into; 0: as the kernel finds fastest for the batch.
   /// Fixed, a request gives the same bits whatever else is in the batch.
   int fixed_splits = 0;
+  /// Tokens that each query token attends to, of sparse kernels; 0: as many as the model's
+  /// index_topk.
+  int top_k = 0;
 
   bool operator==(const Point&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(Point, (),
                       (model, kernel, layout, ranks, batch, query_tokens, context, kv_dtype,
-                       lengths, l2, repeat, message_bytes, fixed_splits))
+                       lengths, l2, repeat, message_bytes, fixed_splits, top_k))
 HEADSPLIT_JSON_ELSEWHERE(Point)
 
 /// Stable id from the point's content (16 hex digits of a SHA-1): equal points, equal ids.
 std::string point_id(const Point& point);
 
-/// A short text for people: "mla_dense tp4 B=64 T=1 L=8192 bf16".
+/// A short text for people: "mla_dense tp4 B=64 T=1 L=8192 bf16"; " splits=4" and " k=1024" follow
+/// where the sweep says so.
 std::string point_label(const Point& point);
 
 /// 16 hex digits that stand for a text (SHA-1, truncated); also names a plan by its content.

@@ -22,6 +22,7 @@ RowPoint row_point_of(const Point& point) {
   row.repeat = point.repeat;
   row.message_bytes = point.message_bytes;
   row.fixed_splits = point.fixed_splits;
+  row.top_k = point.top_k;
   return row;
 }
 

@@ -77,13 +77,14 @@ struct RowPoint {
   int repeat = 0;
   std::int64_t message_bytes = 0;  ///< of a collective kernel
   int fixed_splits = 0;            ///< of each request, when the sweep says so; 0: the kernel chose
+  int top_k = 0;                   ///< of sparse kernels, when the sweep says so; 0: the model's
 
   bool operator==(const RowPoint&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RowPoint, (),
                       (model, kernel, layout, tp, dp, cp, ranks, local_heads, batch, query_tokens,
                        context, rank_batch, rank_context, kv_dtype, lengths, l2, repeat,
-                       message_bytes, fixed_splits))
+                       message_bytes, fixed_splits, top_k))
 
 /// Time of one launch.
 struct RowTiming {

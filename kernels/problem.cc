@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -49,6 +50,37 @@ void lay_out_pages(Problem& problem) {
     const auto count = pages_of(problem.lengths[request], problem.page_tokens);
     std::copy_n(next, count, problem.page_table.begin() + std::ptrdiff_t(request * columns));
     next += count;
+  }
+}
+
+/// Moves `count` tokens drawn from all of `tokens` to its front.
+void draw_tokens(std::vector<std::int32_t>& tokens, std::size_t count, std::uint64_t seed,
+                 std::uint64_t list) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = random_bits(seed, Tensor::index, (list << 20) + i);
+    std::swap(tokens[i], tokens[i + bits % (tokens.size() - i)]);
+  }
+}
+
+void draw_lists(Problem& problem) {
+  const RankProblem& shape = problem.shape;
+  std::vector<std::int32_t> tokens;
+  for (int request = 0; request < shape.batch; ++request) {
+    for (int token = 0; token < shape.query_tokens; ++token) {
+      const std::size_t list = problem.top_k_lengths.size();
+      tokens.resize(static_cast<std::size_t>(problem.attended(request, token)));
+      std::iota(tokens.begin(), tokens.end(), 0);
+      const auto count = std::min(tokens.size(), static_cast<std::size_t>(shape.top_k));
+      draw_tokens(tokens, count, problem.seed, list);
+      const auto* const pages =
+          problem.page_table.data() + std::ptrdiff_t{request} * problem.pages_per_request;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(shape.top_k); ++i) {
+        const std::int32_t chosen = i < count ? tokens[i] : 0;
+        problem.indices.push_back(pages[chosen / problem.page_tokens] * problem.page_tokens +
+                                  chosen % problem.page_tokens);
+      }
+      problem.top_k_lengths.push_back(static_cast<std::int32_t>(count));
+    }
   }
 }
 
@@ -101,6 +133,15 @@ std::int32_t Problem::attended(int request, int token) const {
   return std::max(0, length - (shape.query_tokens - 1 - token));
 }
 
+std::vector<std::int32_t> Problem::chosen_slots(int request, int token) const {
+  const auto list = static_cast<std::size_t>(request * shape.query_tokens + token);
+  const auto first = indices.begin() + static_cast<std::ptrdiff_t>(list) * shape.top_k;
+  std::vector<std::int32_t> slots;
+  std::copy_if(first, first + top_k_lengths[list], std::back_inserter(slots),
+               [&](std::int32_t slot) { return slot >= 0 && slot < slot_count(); });
+  return slots;
+}
+
 Problem make_problem(const RankProblem& shape, std::uint64_t seed, int page_tokens) {
   return make_problem(shape, draw_lengths(shape, seed), seed, page_tokens);
 }
@@ -119,6 +160,7 @@ Problem make_problem(const RankProblem& shape, std::vector<std::int32_t> lengths
   problem.pages_per_request =
       static_cast<int>(std::max<std::int64_t>(1, pages_of(shape.context, page_tokens)));
   lay_out_pages(problem);
+  if (shape.family == Family::mla_sparse) draw_lists(problem);
   return problem;
 }
 

@@ -19,7 +19,8 @@ enum class Tensor : std::uint64_t {
   scale = 5,
   key = 6,
   value = 7,
-  weight = 8
+  weight = 8,
+  index = 9
 };
 
 /// 64 random bits for (seed, tensor, index): counter-based, so any element can be made anywhere,

@@ -29,11 +29,22 @@ Work expansion_work(const Problem& problem) {
   return Work{.flops = 2 * tokens * products, .kv_bytes = tokens * token_bytes};
 }
 
+Work sparse_work(const Problem& problem) {
+  const RankProblem& shape = problem.shape;
+  double chosen = 0;
+  for (const std::int32_t length : problem.top_k_lengths) chosen += length;
+  const double width = shape.query_width() + shape.output_width();
+  return Work{.flops = 2 * chosen * shape.local_heads * width,
+              .kv_bytes = chosen * static_cast<double>(cache_row_bytes(shape)),
+              .qo_bytes = static_cast<double>(problem.rows()) * width * 2};
+}
+
 }  // namespace
 
 Work work(const Problem& problem) {
   const RankProblem& shape = problem.shape;
   if (shape.family == Family::kv_expand) return expansion_work(problem);
+  if (shape.family == Family::mla_sparse) return sparse_work(problem);
   const double width = shape.query_width() + shape.output_width();
   return Work{
       .flops = 2 * pairs_a_head(problem) * shape.local_heads * width,

@@ -58,9 +58,9 @@ Work mla_sparse_work(const RankProblem& p, double selected) {
           .kv_memory_bytes = length_sum(p) * latent_row_bytes(p)};
 }
 
-double selected_rows(const Model& model, const RankProblem& problem, int cp) {
+double selected_rows(int top_k, const RankProblem& problem, int cp) {
   const double whole = static_cast<double>(problem.context) * cp;
-  return std::min(static_cast<double>(model.index_topk), whole) / cp;
+  return std::min(static_cast<double>(top_k), whole) / cp;
 }
 
 Work indexer_work(const Model& model, const RankProblem& p) {
@@ -71,7 +71,8 @@ Work indexer_work(const Model& model, const RankProblem& p) {
   const double width = static_cast<double>(model.index_heads) * model.index_dim;
   const double flops = kFlopsPerPair * keys * p.query_tokens * width;
   const double key_bytes = keys * (model.index_dim + kScaleBytes);
-  const double chosen = std::min<double>(model.index_topk, static_cast<double>(p.context));
+  const int top_k = p.top_k > 0 ? p.top_k : model.index_topk;
+  const double chosen = std::min<double>(top_k, static_cast<double>(p.context));
   return {.flops = flops,
           .fp8_flops = flops,
           .kv_bytes = key_bytes,

@@ -23,9 +23,9 @@ Work mla_dense_work(const RankProblem& problem);
 ///   FLOPs 2 B T H k (D + d_latent);  KV bytes B T k c;  Q+O as mla_dense
 Work mla_sparse_work(const RankProblem& problem, double selected);
 
-/// Rows that a query token attends to: the model's top-k, or all when there are fewer; with the
-/// context over cp ranks, the mean share of one rank.
-double selected_rows(const Model& model, const RankProblem& problem, int cp);
+/// Rows that a query token attends to: top_k, or all when there are fewer; with the context over cp
+/// ranks, the mean share of one rank.
+double selected_rows(int top_k, const RankProblem& problem, int cp);
 
 /// The indexer of sparse attention: every index head against every index key, on each rank alike.
 ///   FLOPs 2 B T L' h d;  bytes B L' (d + 4) keys, B T h d queries, 4 B T k indices;

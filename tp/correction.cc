@@ -26,7 +26,8 @@ Point own_point(const Row& row) {
           .query_tokens = row.query_tokens,
           .context = row.rank_context,
           .kv_dtype = row.kv_dtype,
-          .lengths = row.lengths};
+          .lengths = row.lengths,
+          .top_k = row.top_k};
 }
 
 /// A model of the row's heads with this model's widths.

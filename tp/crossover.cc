@@ -36,7 +36,8 @@ std::optional<std::int64_t> sparse_from(const Model& model, const Rates& rates) 
                               .d_latent = model.d_latent,
                               .d_rope = model.d_rope};
     const double sparse_us =
-        roofline(mla_sparse_work(problem, selected_rows(model, problem, 1)), without_floor)
+        roofline(mla_sparse_work(problem, selected_rows(model.index_topk, problem, 1)),
+                 without_floor)
             .time_us +
         roofline(indexer_work(model, problem), without_floor).time_us;
     if (sparse_us < roofline(mla_dense_work(problem), without_floor).time_us) return context;

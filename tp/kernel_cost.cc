@@ -19,7 +19,8 @@ struct Case {
 };
 
 Work sparse_work(const Case& c) {
-  return mla_sparse_work(c.problem, selected_rows(c.model, c.problem, c.point.layout.cp));
+  const int top_k = point_top_k(c.model, c.point);
+  return mla_sparse_work(c.problem, selected_rows(top_k, c.problem, c.point.layout.cp));
 }
 
 Work mixed_work(const Case& c) {
@@ -37,25 +38,22 @@ Work layer_work(const Case& c) {
 struct KernelCost {
   std::string name;
   bool fp8_cache;
-  bool needs_indexer;
   bool causal;  ///< halves its FLOPs in a prefill; mla_layer halves those of its core itself
   Work (*work)(const Case&);
 };
 
 const std::vector<KernelCost>& kernel_costs() {
   static const std::vector<KernelCost> costs = {
-      {"mha_decode", false, false, true, [](const Case& c) { return per_head_work(c.problem); }},
-      {"gqa_decode", false, false, true, [](const Case& c) { return per_head_work(c.problem); }},
-      {"mqa_decode", false, false, true, [](const Case& c) { return per_head_work(c.problem); }},
-      {"mla_dense", true, false, true, [](const Case& c) { return mla_dense_work(c.problem); }},
-      {"mla_sparse", true, true, true, sparse_work},
-      {"dsa_indexer", true, true, true,
-       [](const Case& c) { return indexer_work(c.model, c.problem); }},
-      {"mla_expanded", false, false, true,
-       [](const Case& c) { return mla_expanded_work(c.problem); }},
-      {"kv_expand", true, false, false, [](const Case& c) { return kv_expand_work(c.problem); }},
-      {"mla_mixed", false, false, true, mixed_work},
-      {"mla_layer", true, false, false, layer_work}};
+      {"mha_decode", false, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"gqa_decode", false, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"mqa_decode", false, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"mla_dense", true, true, [](const Case& c) { return mla_dense_work(c.problem); }},
+      {"mla_sparse", true, true, sparse_work},
+      {"dsa_indexer", true, true, [](const Case& c) { return indexer_work(c.model, c.problem); }},
+      {"mla_expanded", false, true, [](const Case& c) { return mla_expanded_work(c.problem); }},
+      {"kv_expand", true, false, [](const Case& c) { return kv_expand_work(c.problem); }},
+      {"mla_mixed", false, true, mixed_work},
+      {"mla_layer", true, false, layer_work}};
   return costs;
 }
 
@@ -89,10 +87,6 @@ bool is_prefill(const Point& point) {
 Result<Work> kernel_work(const Model& model, const Point& point, const CostOptions& options,
                          int rank) {
   const KernelCost& cost = *TRY(find_cost(point.kernel));
-  if (cost.needs_indexer && model.index_topk == 0) {
-    return fail(ErrorKind::config, "kernel ", point.kernel, " needs an indexer, and ", model.name,
-                " has no index_topk");
-  }
   if (point.kv_dtype == KvDtype::fp8 && !cost.fp8_cache) {
     return fail(ErrorKind::config, "kv_dtype fp8: ", point.kernel,
                 " has no FP8 cache; legal: bf16");

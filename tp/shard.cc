@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "core/nearest.h"
 
 namespace headsplit::tp {
 namespace {
@@ -21,6 +22,8 @@ bool expands_latent(const std::string& kernel) {
 
 Family family_of(const std::string& kernel) {
   if (kernel == "kv_expand") return Family::kv_expand;
+  if (kernel == "mla_sparse") return Family::mla_sparse;
+  if (kernel == "dsa_indexer") return Family::dsa_indexer;
   const bool per_head = kernel == "mha_decode" || kernel == "gqa_decode" ||
                         kernel == "mqa_decode" || kernel == "mla_expanded";
   return per_head ? Family::per_head : Family::mla_dense;
@@ -65,7 +68,57 @@ Result<void> check_split(const Model& model, const Point& point, int kv_heads) {
   return {};
 }
 
+std::string models_with_indexer() {
+  const auto names = model_names();
+  std::vector<std::string> found;
+  for (const std::string& name : names ? names.value() : std::vector<std::string>{}) {
+    const auto model = read_model(name);
+    if (model && model.value().index_topk > 0) found.push_back(name);
+  }
+  return joined(found);
+}
+
+Result<void> check_indexer(const Model& model, const Point& point) {
+  if (!needs_indexer(point.kernel)) {
+    if (point.top_k == 0) return {};
+    return fail(ErrorKind::config, "top_k ", point.top_k, ": kernel ", point.kernel,
+                " attends to all tokens; legal: 0, or mla_sparse, dsa_indexer");
+  }
+  if (model.index_topk > 0) return {};
+  return no_indexer(model, point.kernel);
+}
+
+/// Of sparse kernels; a list is shared out as the context is.
+Result<void> fill_indexer(const Model& model, const Point& point, int cp_index,
+                          RankProblem& problem) {
+  if (!needs_indexer(point.kernel)) return {};
+  const int top_k = point_top_k(model, point);
+  if (point.layout.cp > top_k) {
+    return fail(ErrorKind::config, "cp ", point.layout.cp,
+                " leaves ranks without a chosen token: top_k is ", top_k);
+  }
+  problem.top_k = static_cast<int>(share(top_k, point.layout.cp, cp_index));
+  problem.index_heads = model.index_heads;
+  problem.index_dim = model.index_dim;
+  problem.index_pool = model.index_pool;
+  if (problem.family == Family::dsa_indexer) problem.local_heads = model.index_heads;
+  return {};
+}
+
 }  // namespace
+
+bool needs_indexer(const std::string& kernel) {
+  return kernel == "mla_sparse" || kernel == "dsa_indexer";
+}
+
+Error no_indexer(const Model& model, const std::string& kernel) {
+  return fail(ErrorKind::config, "kernel ", kernel, " needs an indexer, and ", model.name,
+              " has no index_topk; models that have one: ", models_with_indexer());
+}
+
+int point_top_k(const Model& model, const Point& point) {
+  return point.top_k > 0 ? point.top_k : model.index_topk;
+}
 
 RankPlace rank_place(const Layout& layout, int rank) {
   CHECK(rank >= 0 && rank < layout.ranks());
@@ -124,6 +177,7 @@ Result<RankProblem> rank_problem(const Model& model, const Point& point, int ran
     return fail(ErrorKind::config, "kernel ", point.kernel, " needs a latent, and ", model.name,
                 " has none; legal: mha_decode, gqa_decode, mqa_decode");
   }
+  TRY(check_indexer(model, point));
   const int kv_heads = kernel_kv_heads(model, point.kernel);
   TRY(check_split(model, point, kv_heads));
   if (rank < 0 || rank >= point.layout.ranks()) {
@@ -144,6 +198,7 @@ Result<RankProblem> rank_problem(const Model& model, const Point& point, int ran
   problem.kv_dtype = point.kv_dtype;
   problem.lengths = point.lengths;
   problem.family = family_of(point.kernel);
+  TRY(fill_indexer(model, point, place.cp_index, problem));
   return problem;
 }
 

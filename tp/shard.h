@@ -39,9 +39,20 @@ double length_imbalance(const std::vector<std::int64_t>& lengths, int dp);
 /// groups).
 int kernel_kv_heads(const Model& model, const std::string& kernel);
 
+/// Whether each query token attends to a list of tokens that an indexer chose: mla_sparse, and
+/// dsa_indexer, which makes it.
+bool needs_indexer(const std::string& kernel);
+
+/// Why the kernel cannot run for a model that has none, with the models that do.
+Error no_indexer(const Model& model, const std::string& kernel);
+
+/// Tokens that each query token keeps: the point's, or the model's own.
+int point_top_k(const Model& model, const Point& point);
+
 /// The problem of one rank of a point: heads / tp, and its share of batch and context (rank 0 has
 /// the largest).  Fails: config (tp does not divide the heads: lists the sizes that do; a share
-/// would be empty; the kernel needs a latent that the model has not; a size below 1).
+/// would be empty; the kernel needs a latent or an indexer that the model has not; a top_k of a
+/// dense kernel; a size below 1).  The indexer is replicated: every tp rank has all its heads.
 Result<RankProblem> rank_problem(const Model& model, const Point& point, int rank = 0);
 
 }  // namespace headsplit::tp

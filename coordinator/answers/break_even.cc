@@ -22,8 +22,8 @@ bool is_head_parallel(const ErosionLine& line) {
 std::string series_key(const ErosionCell& cell, const ErosionLine& from, const ErosionLine& to) {
   return str(cell.sweep, '\n', cell.model, '\n', cell.kernel, '\n', enum_name(cell.kv_dtype), '\n',
              enum_name(cell.lengths), enum_name(cell.l2), enum_name(cell.ranks), cell.device, '\n',
-             cell.query_tokens, ' ', cell.context, ' ', cell.fixed_splits, ' ', from.layout, ' ',
-             to.layout);
+             cell.query_tokens, ' ', cell.context, ' ', cell.fixed_splits, ' ', cell.top_k, ' ',
+             from.layout, ' ', to.layout);
 }
 
 BreakEven identity_of(const ErosionCell& cell, const ErosionLine& from, const ErosionLine& to) {

@@ -16,6 +16,7 @@ std::string label_of(const Row& row) {
   if (row.lengths == Lengths::ragged) text += " ragged";
   if (row.l2 == L2::warm) text += " warm";
   if (row.fixed_splits > 0) text += str(" splits=", row.fixed_splits);
+  if (row.top_k > 0) text += str(" k=", row.top_k);
   if (row.message_bytes > 0) text += str(" ", row.message_bytes, " bytes");
   return text;
 }

@@ -64,6 +64,7 @@ Sweep narrowed(Sweep sweep, const Row& row) {
   sweep.axes.l2 = {row.l2};
   sweep.axes.message_bytes = {row.message_bytes};
   sweep.axes.fixed_splits = {row.fixed_splits};
+  sweep.axes.top_k = {row.top_k};
   sweep.exclude.clear();
   sweep.measure.repeats = row.repeat + 1;
   sweep.seed = row.seed;

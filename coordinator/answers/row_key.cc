@@ -49,7 +49,7 @@ std::string machine(const Row& row) {
 
 std::string settings(const Row& row) {
   return str('|', enum_name(row.ranks), '|', enum_name(row.lengths), '|', enum_name(row.l2), '|',
-             row.message_bytes, '|', row.fixed_splits);
+             row.message_bytes, '|', row.fixed_splits, '|', row.top_k);
 }
 
 bool has(std::span<const std::string> axes, std::string_view axis) {

@@ -44,7 +44,8 @@ SweepFigures::Cell SweepFigures::cell_of(const Row& row) {
           .batch = row.batch,
           .query_tokens = row.query_tokens,
           .context = row.context,
-          .repeat = row.repeat};
+          .repeat = row.repeat,
+          .top_k = row.top_k};
 }
 
 void SweepFigures::add(const Row& row) {

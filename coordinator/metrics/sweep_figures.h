@@ -33,6 +33,7 @@ class SweepFigures {
     int query_tokens;
     std::int64_t context;
     int repeat;
+    int top_k;
 
     auto operator<=>(const Cell&) const = default;
   };

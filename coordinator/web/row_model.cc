@@ -19,6 +19,7 @@ Point point_of(const Row& row) {
   point.lengths = row.lengths;
   point.l2 = row.l2;
   point.repeat = row.repeat;
+  point.top_k = row.top_k;
   return point;
 }
 

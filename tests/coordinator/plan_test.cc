@@ -40,7 +40,8 @@ TEST(Plan, GivesEveryPointTheProblemOfRankZero) {
   EXPECT_EQ(json_text(plan.points[0].problem),
             R"({"local_heads":16,"kv_heads":1,"batch":16,"query_tokens":1,"context":4096,)"
             R"("d_latent":512,"d_rope":64,"d_nope":128,"d_v":128,"kv_dtype":"bf16",)"
-            R"("lengths":"equal","family":"mla_dense"})");
+            R"("lengths":"equal","family":"mla_dense","top_k":0,)"
+            R"("index_heads":0,"index_dim":0,"index_pool":1})");
   EXPECT_EQ(plan.points[1].problem.local_heads, 128);
   EXPECT_EQ(plan.points[1].problem.context, 512);
   EXPECT_EQ(plan.points[2].problem.local_heads, 32);

@@ -37,7 +37,7 @@ seed: 18446744073709551615
   EXPECT_EQ(json_text(sweep.axes),
             R"({"batch":[1,16],"query_tokens":[1,2],"context":[1024,65536,1048576],)"
             R"("kv_dtype":["bf16","fp8"],"lengths":["equal"],"l2":["cold"],"message_bytes":[0],)"
-            R"("fixed_splits":[0]})");
+            R"("fixed_splits":[0],"top_k":[0]})");
   EXPECT_EQ(sweep.exclude.size(), 2u);
   EXPECT_EQ(sweep.measure.repeats, 3);
   EXPECT_EQ(sweep.measure.max_noise, 0.02);
@@ -56,6 +56,20 @@ TEST(Sweep, AsksForTheDetailCountersAndForSettledClocks) {
   EXPECT_TRUE(more.counters_detail);
   EXPECT_EQ(more.mode, MeasureMode::sustained);
   EXPECT_FALSE(sweep_of("name: a\ntp: 1\nmeasure: {counters: false}").measure.counters);
+}
+
+TEST(Sweep, VariesTheTokensThatAQueryKeeps) {
+  const Sweep sweep =
+      sweep_of("name: a\nmodel: deepseek-v3.2\nkernels: mla_sparse\naxes: {top_k: [0, 1K]}");
+  EXPECT_EQ(sweep.axes.top_k, (std::vector{0, 1024}));
+  EXPECT_EQ(sweep_of(sweep_content(sweep)), sweep);
+  EXPECT_EQ(error_of("axes: {top_k: 1K}"),
+            "s.yaml:1:15: axes.top_k: is of mla_sparse and dsa_indexer only");
+  const std::string error = error_of("kernels: mla_sparse");
+  EXPECT_EQ(error.find("s.yaml:1:10: kernels: kernel mla_sparse needs an indexer, and deepseek-v3 "
+                       "has no index_topk; models that have one: deepseek-v3.2, glm-5"),
+            0u)
+      << error;
 }
 
 TEST(Sweep, FixesTheSplitsOfARequestAsAnAxisOrWhileMeasuring) {
@@ -146,9 +160,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadSweep{"NotAMap", "- tp\n",
                  "s.yaml:1:1: expected a map of keys, got a list; legal keys: name, model, "
                  "kernels, layouts, tp, ranks, gang, axes, exclude, measure, limits, seed"},
-        BadSweep{"UnknownKey", "tp: 1\naxes:\n  bach: 4\n",
-                 "s.yaml:3:3: axes: unknown key 'bach'; did you mean 'batch'? Legal: batch, "
-                 "query_tokens, context, kv_dtype, lengths, l2, message_bytes, fixed_splits"},
+        BadSweep{
+            "UnknownKey", "tp: 1\naxes:\n  bach: 4\n",
+            "s.yaml:3:3: axes: unknown key 'bach'; did you mean 'batch'? Legal: batch, "
+            "query_tokens, context, kv_dtype, lengths, l2, message_bytes, fixed_splits, top_k"},
         BadSweep{"UnknownPlacement", "ranks: real\ngang: {placement: near}",
                  "s.yaml:2:19: gang.placement: 'near' is not one of: pack, spread, listed"},
         BadSweep{"ListedWithoutAList", "ranks: real\ngang: {placement: listed}",
@@ -196,8 +211,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "s.yaml:1:18: axes.kv_dtype: 'fp16' is not one of: bf16, fp8"},
         BadSweep{"Kernel", "kernels: mla_dens",
                  "s.yaml:1:10: kernels: unknown kernel 'mla_dens'; did you mean 'mla_dense'? "
-                 "Legal: mla_dense, mha_decode, gqa_decode, mqa_decode, mla_expanded, kv_expand, "
-                 "all_reduce, all_gather, reduce_scatter, all_to_all, plugin:FILE"},
+                 "Legal: mla_dense, mla_sparse, dsa_indexer, mha_decode, gqa_decode, mqa_decode, "
+                 "mla_expanded, kv_expand, all_reduce, all_gather, reduce_scatter, all_to_all, "
+                 "plugin:FILE"},
         BadSweep{"Boolean", "measure: {counters: maybe}",
                  "s.yaml:1:21: measure.counters: 'maybe'; legal: true, false, detail"},
         BadSweep{"DetailOfAGang", "ranks: real\nmeasure: {counters: detail}",

@@ -96,6 +96,9 @@ TEST(KernelWork, SparseReadsItsRowsOnceForEachQueryToken) {
                     .context = 32768,
                     .kv_dtype = KvDtype::fp8};
   EXPECT_EQ(kernel_work(v32, point).value().kv_bytes, 4.0 * 2 * 2048 * 656);
+  Point fewer = point;
+  fewer.top_k = 512;
+  EXPECT_EQ(kernel_work(v32, fewer).value().kv_bytes, 4.0 * 2 * 512 * 656);
   Point indexer = point;
   indexer.kernel = "dsa_indexer";
   const Work work = kernel_work(v32, indexer).value();

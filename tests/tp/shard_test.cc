@@ -108,6 +108,30 @@ TEST(RankProblem, HasTheFamilyOfItsKernel) {
   EXPECT_EQ(problem_of(kV3, "kv_expand").kv_heads, 32);
 }
 
+TEST(RankProblem, SharesTheListOfASparseKernelAndRepeatsItsIndexer) {
+  const Model v32 = read_model("deepseek-v3.2").value();
+  Point point{.kernel = "mla_sparse", .layout = {.tp = 4, .cp = 2}, .batch = 8};
+  RankProblem problem = rank_problem(v32, point).value();
+  EXPECT_EQ(problem.family, Family::mla_sparse);
+  EXPECT_EQ(problem.local_heads, 32);
+  EXPECT_EQ(problem.top_k, 1024) << "half of the model's 2,048 on each context-parallel rank";
+  EXPECT_EQ(problem.output_width(), 512);
+  point.top_k = 512;
+  EXPECT_EQ(rank_problem(v32, point).value().top_k, 256);
+  point.kernel = "dsa_indexer";
+  problem = rank_problem(v32, point).value();
+  EXPECT_EQ(problem.local_heads, 64) << "index heads, which tp does not share out";
+  EXPECT_EQ(problem.index_heads, 64);
+  EXPECT_EQ(problem.query_width(), 128);
+  EXPECT_EQ(problem.output_width(), 256);
+  point.kernel = "mla_dense";
+  EXPECT_EQ(rank_problem(v32, point).error().message,
+            "top_k 512: kernel mla_dense attends to all tokens; legal: 0, or mla_sparse, "
+            "dsa_indexer");
+  point.top_k = 0;
+  EXPECT_EQ(rank_problem(v32, point).value().top_k, 0);
+}
+
 TEST(RankProblem, KnowsTheWidthsOfItsQueryAndOutput) {
   RankProblem problem{.d_latent = 512, .d_rope = 64, .d_nope = 128, .d_v = 96};
   EXPECT_EQ(problem.query_width(), 576);

@@ -16,10 +16,14 @@ const kCurveFields = [
   "l2",
   "ranks",
   "fixed_splits",
+  "top_k",
 ];
 
 /// Fields that rows of one cell have in common: layouts are compared within a cell.
 export const kCellFields = kCurveFields;
+
+/// Fields of which 0 says nothing: the sweep did not fix them.
+const kSaidWhenSet = ["fixed_splits", "top_k"];
 
 const kNames = {
   query_tokens: (value) => `T=${value}`,
@@ -29,6 +33,7 @@ const kNames = {
   lengths: (value) => `${value} lengths`,
   ranks: (value) => `${value} ranks`,
   fixed_splits: (value) => (value > 0 ? `splits fixed at ${value}` : "splits chosen"),
+  top_k: (value) => (value > 0 ? `k=${value}` : "the model's k"),
 };
 
 export function keyOf(row, fields) {
@@ -143,7 +148,7 @@ export function commonText(items) {
     (field) => new Set(items.map((item) => item[field])).size === 1,
   );
   const isSaid = (field, value) =>
-    value !== undefined && value !== "" && !(field === "fixed_splits" && value === 0);
+    value !== undefined && value !== "" && !(kSaidWhenSet.includes(field) && value === 0);
   return same
     .filter((field) => isSaid(field, items[0][field]))
     .map((field) => kNames[field]?.(items[0][field]) ?? String(items[0][field]))

@@ -72,6 +72,7 @@ export const kGroups = [
       field("rank_batch", "batch of one rank"),
       field("rank_context", "context of one rank", (v) => `${tokensText(v)} tokens`),
       field("kv_dtype", "KV cache"),
+      field("top_k", "tokens that a query keeps", (v) => (v > 0 ? `${v}` : "the model's")),
       field("lengths", "lengths"),
       field("l2", "last-level cache"),
       field("repeat", "repeat"),

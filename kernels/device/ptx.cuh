@@ -269,6 +269,11 @@ __device__ __forceinline__ void store_shared(std::uint32_t address, std::uint32_
   asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
+/// "Data movement and conversion instructions: st"; 2 bytes to shared memory.
+__device__ __forceinline__ void store_shared_16(std::uint32_t address, std::uint16_t value) {
+  asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(value) : "memory");
+}
+
 /// "Data movement and conversion instructions: st"; 16 bytes to shared memory.
 __device__ __forceinline__ void store_shared(std::uint32_t address, const float (&value)[4]) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value[0]),

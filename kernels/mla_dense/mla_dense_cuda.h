@@ -7,8 +7,9 @@
 namespace headsplit::kernels {
 
 /// Absorbed MLA decode on CUDA, sm_80 and later: mma.sync (docs/mla-dense-portable.md), and wgmma
-/// on Hopper for more than 32 packed rows (docs/mla-dense.md); bf16 cache in pages of 16, 32, 64 or
-/// 128 tokens, ragged lengths, up to 16 query tokens.
+/// on Hopper for more than 32 packed rows (docs/mla-dense.md), of an FP8 cache for more than 16
+/// (docs/mla-dense-fp8.md); cache in pages of 16, 32, 64 or 128 tokens, ragged lengths, up to 256
+/// query tokens.
 Result<void> mla_dense_cuda_supports(const RankProblem& shape);
 
 /// Makes the inputs on the current device and plans the launch.  Waits for the device.

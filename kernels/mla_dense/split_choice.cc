@@ -16,7 +16,8 @@ constexpr Widths kWidths[] = {{512, 64, KvDtype::bf16, split_kernels_512_64},
                               {512, 64, KvDtype::bf16, split_kernels_hopper},
                               {512, 0, KvDtype::bf16, split_kernels_512_0},
                               {256, 32, KvDtype::bf16, split_kernels_256_32},
-                              {512, 64, KvDtype::fp8, split_kernels_fp8_512_64}};
+                              {512, 64, KvDtype::fp8, split_kernels_fp8_512_64},
+                              {512, 64, KvDtype::fp8, split_kernels_fp8_wide}};
 
 /// Stages that fit; 0: this GPU cannot run the kernel.
 int stages_of(const SplitKernel& kernel, const GpuLimits& limits) {
@@ -52,7 +53,9 @@ std::vector<SplitKernel> split_kernels_of(const RankProblem& shape) {
 std::string supported_widths(KvDtype kv_dtype) {
   std::string text;
   for (const Widths& widths : kWidths) {
-    if (widths.kernels == split_kernels_hopper || widths.kv_dtype != kv_dtype) continue;
+    const bool named_before =
+        widths.kernels == split_kernels_hopper || widths.kernels == split_kernels_fp8_wide;
+    if (named_before || widths.kv_dtype != kv_dtype) continue;
     text += str(text.empty() ? "" : ", ", widths.d_latent, " + ", widths.d_rope);
   }
   return text;

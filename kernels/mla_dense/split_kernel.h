@@ -37,7 +37,8 @@ std::span<const SplitKernel> split_kernels_512_0();
 std::span<const SplitKernel> split_kernels_256_32();
 /// The same for Hopper, 512 + 64.
 std::span<const SplitKernel> split_kernels_hopper();
-/// For the FP8 cache, 512 + 64.
+/// For the FP8 cache, 512 + 64: few rows, and on Hopper many.
 std::span<const SplitKernel> split_kernels_fp8_512_64();
+std::span<const SplitKernel> split_kernels_fp8_wide();
 
 }  // namespace headsplit::kernels::dense

@@ -141,7 +141,8 @@ TEST_P(MlaDenseCudaFp8, KeepsItsAccuracyWhenScoresAreFarApart) {
   EXPECT_EQ(run(problem), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(LocalHeads, MlaDenseCudaFp8, testing::Values(1, 5, 8, 16, 20, 64, 128));
+INSTANTIATE_TEST_SUITE_P(LocalHeads, MlaDenseCudaFp8,
+                         testing::Values(1, 5, 8, 16, 20, 33, 40, 64, 96, 128));
 
 TEST(MlaDenseCuda, TakesManyQueryTokens) {
   for (const int query_tokens : {17, 100, 256}) {

@@ -198,6 +198,20 @@ TEST(SplitChoice, TakesWgmmaForMoreThan32RowsOnHopperAndNowhereElse) {
   EXPECT_EQ(name(128, kA100), "mma.sync");
 }
 
+TEST(SplitChoice, TakesWgmmaForMoreThan16RowsOfAnFp8CacheOnHopper) {
+  const auto chosen = [](int heads, GpuLimits limits) {
+    const RankProblem shape{.local_heads = heads, .kv_dtype = KvDtype::fp8};
+    return choose_kernel(shape, limits).value().kernel;
+  };
+  GpuLimits blackwell = kH200;
+  blackwell.compute_major = 10;
+  EXPECT_EQ(chosen(16, kH200).name, "mma.sync in f16");
+  EXPECT_EQ(chosen(17, kH200).rows, 32);
+  EXPECT_EQ(chosen(33, kH200).rows, 64);
+  EXPECT_EQ(chosen(128, kH200).name, "wgmma in f16");
+  EXPECT_EQ(chosen(128, blackwell).name, "mma.sync in f16");
+}
+
 TEST(SplitPlan, CountsWhatAnItemCostsBesidesItsSteps) {
   // 16 requests of 1024 tokens on 66 pairs of CTAs: four parts each are one item a CTA.
   const Problem problem = problem_of(128, 1, std::vector<std::int32_t>(16, 1024));

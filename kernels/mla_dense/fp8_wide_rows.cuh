@@ -1,0 +1,87 @@
+#pragma once
+
+#include "kernels/device/ring.cuh"
+#include "kernels/mla_dense/fp8_wide_shape.h"
+#include "kernels/mla_dense/split_arguments.h"
+#include "kernels/split/cta_items.cuh"
+
+/// The cache into the ring of stages.
+namespace headsplit::kernels::dense::wide {
+
+/// A stage to be filled, as 32-bit addresses.
+struct Stage {
+  std::uint32_t rows;  ///< kStageTokens rows of 656 bytes
+  std::uint32_t mask;  ///< 64 bits: rows that count
+  std::uint32_t full;  ///< the barrier: one arrival and the bytes that come
+};
+
+/// Rows that no token comes to become zeros: what was there before may be NaN, and weight 0 does
+/// not undo that.
+__device__ __forceinline__ void clear_rows(std::uint32_t rows, int from, int lane) {
+  for (std::uint32_t at = from * kRowBytes + lane * 16; at < kStageBytes; at += 32 * 16) {
+    ptx::store_shared(rows + at, {0.f, 0.f, 0.f, 0.f});
+  }
+  ptx::fence_async_proxy();  // the copy engine writes there next
+}
+
+/// How rows of the cache come into a stage: runs of tokens of a page each, by the copy engine.
+///
+/// Such a policy has Arguments (what the kernel is launched with), kMasked (whether it writes masks
+/// of the rows that count) and these two functions, which all lanes of the loading warp call.
+struct PagedRows {
+  using Arguments = SplitArguments;
+  static constexpr bool kMasked = false;
+
+  const SplitArguments& arguments;
+  int lane;
+  const std::int32_t* pages = nullptr;  ///< of the item's request
+
+  __device__ void begin(const WorkItem& item) {
+    pages = arguments.page_table + std::int64_t{item.request} * arguments.pages_per_request;
+  }
+
+  /// Starts the copies of `count` tokens from `token` on, which is a multiple of kStageTokens; all
+  /// other rows of the stage become zeros.  Arrives once.
+  __device__ void fill(const Stage& stage, int token, int count) const {
+    if (count < kStageTokens) clear_rows(stage.rows, count, lane);
+    const int page_tokens = 1 << arguments.page_shift;
+    const int run = min(page_tokens, kStageTokens);
+    const int first = lane * run;
+    const bool mine = first < count;
+    const int page = mine ? __ldg(pages + ((token + first) >> arguments.page_shift)) : 0;
+    __syncwarp();
+    if (lane == 0) ptx::mbarrier_arrive_expect(stage.full, count * kRowBytes);
+    __syncwarp();
+    if (mine) {
+      const auto row =
+          (std::int64_t{page} << arguments.page_shift) + ((token + first) & (page_tokens - 1));
+      ptx::copy_bytes(stage.rows + first * kRowBytes,
+                      reinterpret_cast<const unsigned char*>(arguments.cache) + row * kRowBytes,
+                      min(run, count - first) * kRowBytes, stage.full);
+    }
+  }
+};
+
+/// The loading warp: the tiles of all items of the CTA, one after the other.
+template <class Rows, int kRows>
+struct Loader {
+  SharedMemory<kRows> memory;
+  split::CtaItems<typename Rows::Arguments> items;
+  Rows rows;
+
+  __device__ void run() {
+    RingPosition ring{};
+    for (int i = items.begin; i < items.end; ++i) {
+      const WorkItem item = items.get(i);
+      rows.begin(item);
+      for (int token = item.token_begin; token < item.token_end; token += kTokens) {
+        wait(memory.used(ring.stage), ring.parity ^ 1);
+        rows.fill({memory.stage(ring.stage), memory.mask(ring.stage), memory.full(ring.stage)},
+                  token, min(kTokens, item.token_end - token));
+        ring.advance(memory.kStages);
+      }
+    }
+  }
+};
+
+}  // namespace headsplit::kernels::dense::wide

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "kernels/mla_dense/fp8_wide_scores.cuh"
+#include "kernels/mla_dense/fp8_wide_values.cuh"
+
+/// A CTA of the FP8 kernel for many packed rows.
+namespace headsplit::kernels::dense::wide {
+
+/// Rows: how rows of the cache come into a stage (PagedRows says what it has).
+template <class Rows, int kRows>
+__device__ __forceinline__ void run(const typename Rows::Arguments& arguments) {
+  using Items = split::CtaItems<typename Rows::Arguments>;
+  extern __shared__ __align__(1024) unsigned char shared_bytes[];
+  const SharedMemory<kRows> memory{ptx::shared_address(shared_bytes)};
+  ptx::allow_dependent_launch();  // the combine kernel waits for the end of this one itself
+  if (threadIdx.x == 0) memory.init_barriers();
+  __syncthreads();
+  const int group = __shfl_sync(0xFFFFFFFF, int(threadIdx.x) / kGroupThreads, 0);
+  const int warp = __shfl_sync(0xFFFFFFFF, int(threadIdx.x) / 32 % kGroupWarps, 0);
+  const int lane = threadIdx.x % 32;
+  if (group == 0) {
+    ptx::take_registers<kScoresRegisters>();
+    ScoresGroup<Rows, kRows>{.arguments = arguments,
+                             .memory = memory,
+                             .items = Items::of_this_cta(arguments),
+                             .warp = warp,
+                             .lane = lane}
+        .run();
+  } else if (group <= kValuesGroups) {
+    ptx::take_registers<kValuesRegisters>();
+    ValuesGroup<Rows, kRows>{.arguments = arguments,
+                             .memory = memory,
+                             .items = Items::of_this_cta(arguments),
+                             .half_of_dims = group - 1,
+                             .warp = warp,
+                             .lane = lane}
+        .run();
+  } else {
+    ptx::give_registers<kLoaderRegisters>();
+    if (warp == 0)
+      Loader<Rows, kRows>{memory, Items::of_this_cta(arguments), {arguments, lane}}.run();
+  }
+}
+
+}  // namespace headsplit::kernels::dense::wide

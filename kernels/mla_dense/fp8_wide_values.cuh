@@ -1,0 +1,164 @@
+#pragma once
+
+#include "kernels/device/wgmma_registers.cuh"
+#include "kernels/mla_dense/fp8_wide_rows.cuh"
+
+/// A warpgroup that multiplies values with weights: 256 of the latent dimensions, all rows.
+namespace headsplit::kernels::dense::wide {
+
+/// Blocks of 64 dimensions are the rows of the products; a warp has 16 dimensions of each, a thread
+/// the dimensions 2 x (lane / 4) + {0, 1} of these and the packed rows 8 x j + 2 x (lane % 4) +
+/// {0, 1}: [block][4 x j + 2 x (which dimension) + (which row)].
+template <class Rows, int kRows>
+struct ValuesGroup {
+  using Arguments = typename Rows::Arguments;
+  static constexpr int kBlocks = kValuesDims / 64;
+  static constexpr int kOutputs = kRows / 2;
+  /// A unit is 16 tokens of two blocks, which have one scale.  While the products of one run, the
+  /// operands of the next are made.
+  static constexpr int kUnits = kTokens / 16 * (kBlocks / 2);
+  static constexpr int kDepth = 2;
+
+  const Arguments& arguments;
+  SharedMemory<kRows> memory;
+  split::CtaItems<Arguments> items;
+  int half_of_dims;  ///< 0 or 1
+  int warp;
+  int lane;
+
+  WorkItem item;
+  float output[kBlocks][kOutputs];
+  RingPosition ring{};     ///< of the tile's rows
+  RingPosition weights{};  ///< of its weights
+
+  __device__ void convert(std::uint32_t (&operand)[2][4], int unit, std::uint32_t values,
+                          std::uint32_t scales) const;
+  __device__ void arrive(std::uint32_t barrier) const {
+    __syncwarp();
+    if (lane == 0) ptx::mbarrier_arrive(barrier);
+  }
+  __device__ void rescale();
+  __device__ void tile(bool first);
+  template <bool kZeros>
+  __device__ void store() const;
+  __device__ void run();
+};
+
+/// ldmatrix transposes pairs of bytes: a register has two tokens' values of two dimensions, and
+/// after a permutation of its bytes those of an even dimension in its low half, of an odd one in
+/// its high half.
+template <class Rows, int kRows>
+__device__ __forceinline__ void ValuesGroup<Rows, kRows>::convert(std::uint32_t (&operand)[2][4],
+                                                                  int unit, std::uint32_t values,
+                                                                  std::uint32_t scales) const {
+  constexpr std::uint32_t kByDimension = 0x3120;
+  const int step = unit / 2;
+  const int of_dims = unit % 2;
+  std::uint32_t pairs[4];
+  ptx::ldmatrix_x4_trans(pairs, values + step * 16 * kRowBytes + of_dims * kScaleWidth);
+  const std::uint32_t at = scales + of_dims * kTokens * 2 + step * 32;
+  const std::uint32_t scale[2] = {ptx::load_shared(at), ptx::load_shared(at + 16)};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t(&made)[4] = operand[i / 2];
+    const int k = i % 2;
+    ptx::e4m3_to_f16(made[2 * k], made[2 * k + 1], __byte_perm(pairs[i], 0, kByDimension));
+    made[2 * k] = ptx::multiply_f16x2(made[2 * k], scale[k]);
+    made[2 * k + 1] = ptx::multiply_f16x2(made[2 * k + 1], scale[k]);
+  }
+}
+
+template <class Rows, int kRows>
+__device__ __forceinline__ void ValuesGroup<Rows, kRows>::rescale() {
+#pragma unroll
+  for (int j = 0; j < kRows / 8; ++j) {
+    std::uint32_t both[2];
+    ptx::load_shared(both, memory.rescale(weights.stage, 8 * j + lane % 4 * 2));
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) output[block][4 * j + e] *= __uint_as_float(both[e % 2]);
+    }
+  }
+}
+
+template <class Rows, int kRows>
+__device__ __forceinline__ void ValuesGroup<Rows, kRows>::tile(bool first) {
+  wait(memory.weighed(weights.stage), weights.parity);
+  wait(memory.full(ring.stage), ring.parity);
+  if (ptx::load_shared(memory.rescale_flag(weights.stage)) != 0) rescale();
+  // Rows of matrices: tokens 0-7, 8-15 of 16 dimensions, then of those 64 further.
+  const std::uint32_t values = memory.stage(ring.stage) + lane % 16 * kRowBytes + lane / 16 * 64 +
+                               half_of_dims * kValuesDims + warp * 16;
+  const std::uint32_t scales = memory.scales(weights.stage, 2 * half_of_dims) + lane % 4 * 4;
+  const std::uint64_t b = wgmma::n_major(memory.weights(weights.stage), 0);
+  std::uint32_t operand[kDepth][2][4];
+#pragma unroll
+  for (int unit = 0; unit < kUnits; ++unit) {
+    auto& made = operand[unit % kDepth];
+    convert(made, unit, values, scales);
+    if (unit + 1 == kUnits) arrive(memory.used(ring.stage));
+    wgmma::fence();
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      wgmma::product(output[unit % 2 * 2 + i], made[i], b + unit / 2 * (16 * kTileRowBytes / 16),
+                     !first || unit >= 2, wgmma::F16{}, wgmma::NMajor{});
+    }
+    wgmma::commit();
+    if (unit + 1 < kUnits) wgmma::wait<kDepth - 1>();
+  }
+  wgmma::wait<0>();
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) wgmma::written(output[block]);
+  ring.advance(memory.kStages);
+}
+
+/// The output, or what it is without any token: zeros.
+template <class Rows, int kRows>
+template <bool kZeros>
+__device__ __forceinline__ void ValuesGroup<Rows, kRows>::store() const {
+  const int first_dim = half_of_dims * kValuesDims + warp * 16 + lane / 4 * 2;
+#pragma unroll
+  for (int i = 0; i < kRows / 4; ++i) {
+    const int row = i / 2 * 8 + lane % 4 * 2 + i % 2;
+    if (row >= item.row_count) continue;
+    const std::int64_t target =
+        item.slot < 0 ? std::int64_t{item.request} * arguments.packed_rows + item.row_begin + row
+                      : std::int64_t{item.slot} * arguments.tile_rows + row;
+    const std::int64_t at = target * kLatent + first_dim;
+    float factor = 0;
+    if constexpr (!kZeros) {
+      factor = __uint_as_float(ptx::load_shared(memory.inverse(weights.stage, row)));
+    }
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+      const float low = kZeros ? 0 : output[block][i / 2 * 4 + i % 2] * factor;
+      const float high = kZeros ? 0 : output[block][i / 2 * 4 + 2 + i % 2] * factor;
+      if (item.slot < 0) {
+        *reinterpret_cast<std::uint32_t*>(arguments.output + at + block * 64) =
+            ptx::pack_bf16(low, high);
+      } else {
+        *reinterpret_cast<float2*>(arguments.partial_output + at + block * 64) =
+            make_float2(low, high);
+      }
+    }
+  }
+}
+
+template <class Rows, int kRows>
+__device__ __forceinline__ void ValuesGroup<Rows, kRows>::run() {
+#pragma unroll 1
+  for (int i = items.begin; i < items.end; ++i) {
+    item = items.get(i);
+    if (item.token_begin >= item.token_end) store<true>();
+#pragma unroll 1
+    for (int token = item.token_begin; token < item.token_end; token += kTokens) {
+      tile(token == item.token_begin);
+      if (token + kTokens >= item.token_end) store<false>();
+      arrive(memory.spent(weights.stage));
+      weights.advance(memory.kWeightStages);
+    }
+  }
+}
+
+}  // namespace headsplit::kernels::dense::wide

@@ -7,14 +7,14 @@
 #   GPUS=4 tests/gpu/gangs.sh FOLDER OUT on the machine with the GPUs
 #
 # About five minutes on four H200s.  Into OUT: machine.txt, summary.txt, and for each sweep its table
-# and its rows (NAME.txt, NAME.jsonl.gz).  BACKEND=cpu and STEPS (equivalence messages layouts
-# other_model scatter killed) try it on a CPU or leave parts out.
+# and its rows (NAME.txt, NAME.jsonl.gz).  BACKEND=cpu and STEPS (equivalence equivalence_fp8
+# messages layouts fp8 other_model scatter killed) try it on a CPU or leave parts out.
 set -uo pipefail
 bundle=$(realpath "${1:?gangs.sh BUNDLE OUT}")
 out=$(realpath "${2:?gangs.sh BUNDLE OUT}")
 gpus=${GPUS:-$(nvidia-smi -L | wc -l)}
 backend=${BACKEND:-cuda}
-steps=${STEPS:-equivalence messages layouts other_model scatter killed}
+steps=${STEPS:-equivalence equivalence_fp8 messages layouts fp8 other_model scatter killed}
 bin=$bundle/bin
 export HEADSPLIT_CONFIGS=$bundle/share/headsplit/configs NCCL_NVLS_ENABLE=0
 work=$(mktemp -d)
@@ -64,6 +64,9 @@ YAML
 }
 layouts layouts deepseek-v3 '[1, 2, 4]'
 layouts other_model kimi-k2 '[1, 2, 4]'
+layouts fp8 deepseek-v3 '[1, 2], kv_dtype: fp8'
+sed 's/^name: equivalence/name: equivalence_fp8/; s/lengths:/kv_dtype: fp8, lengths:/; s/  # 200 problems//' \
+  equivalence.yaml >equivalence_fp8.yaml
 cat >scatter.yaml <<YAML
 name: scatter
 model: deepseek-v3
@@ -129,10 +132,12 @@ killed() {
 } >"$out/machine.txt" 2>&1
 {
   wanted equivalence && run equivalence 150
+  wanted equivalence_fp8 && run equivalence_fp8 150
   wanted messages && run messages 120
   wanted scatter && run scatter 40
   wanted killed && killed
   wanted other_model && run other_model 300
   wanted layouts && run layouts 300
+  wanted fp8 && run fp8 200
 } 2>&1 | tee "$out/summary.txt"
 exit 0

@@ -20,12 +20,24 @@ function(headsplit_compile_options target)
   endif()
 endfunction()
 
+# The library whose headers cost a target's files most decides what is precompiled for it.
+function(headsplit_share_headers target)
+  if(GTest::gtest IN_LIST ARGN OR GTest::gtest_main IN_LIST ARGN)
+    headsplit_precompiled(${target} USES GTest::gtest HEADERS <gtest/gtest.h>)
+  elseif(CLI11::CLI11 IN_LIST ARGN OR headsplit_cli IN_LIST ARGN)
+    headsplit_precompiled(${target} USES CLI11::CLI11 HEADERS <CLI/CLI.hpp>)
+  elseif(ARGN)
+    headsplit_precompiled(${target})
+  endif()
+endfunction()
+
 # headsplit_library(NAME SOURCES a.cc b.cc ... LIBRARIES x y): one folder, one target.
 function(headsplit_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   headsplit_compile_options(${name})
   target_link_libraries(${name} PUBLIC ${arg_LIBRARIES})
+  headsplit_share_headers(${name} ${arg_LIBRARIES})
 endfunction()
 
 # headsplit_program(NAME SOURCES main.cc LIBRARIES x y): a binary in build/.../bin.
@@ -34,10 +46,12 @@ function(headsplit_program name)
   add_executable(${name} ${arg_SOURCES})
   headsplit_compile_options(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  headsplit_share_headers(${name} ${arg_LIBRARIES})
 endfunction()
 
 # headsplit_optimise(-O1): a folder whose time is spent elsewhere compiles sooner than at -O3.
 macro(headsplit_optimise level)
+  set(headsplit_level ${level})
   add_compile_options($<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:${level}>)
 endmacro()
 

@@ -6,6 +6,7 @@
 
 #include "kernels/kv_expand/reference.h"
 #include "kernels/mla_dense/reference.h"
+#include "kernels/mla_sparse/reference.h"
 #include "kernels/per_head/reference.h"
 
 namespace headsplit::kernels {
@@ -17,6 +18,7 @@ Result<std::vector<ReferenceRow>> reference_rows(const Problem& problem,
   const Family family = problem.shape.family;
   if (family == Family::per_head) return per_head_reference_rows(problem, rows);
   if (family == Family::kv_expand) return kv_expand_reference_rows(problem, rows);
+  if (family == Family::mla_sparse) return mla_sparse_reference_rows(problem, rows);
   return mla_dense_reference_rows(problem, rows);
 }
 

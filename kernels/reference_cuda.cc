@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/device/buffer.h"
+#include "kernels/mla_sparse/reference.h"
 #include "kernels/per_head/reference.h"
 #include "kernels/reference_kernels.h"
 
@@ -27,6 +28,22 @@ std::vector<ReferenceTask> tasks_of(const Problem& problem, std::span<const std:
     tasks.push_back(task);
   }
   return tasks;
+}
+
+/// Of mla_sparse: pages of one token each, the slots that count of each row's list.
+std::vector<std::int32_t> fill_sparse_tasks(const Problem& problem,
+                                            std::span<const std::int64_t> rows,
+                                            std::vector<ReferenceTask>& tasks) {
+  std::vector<std::int32_t> pages;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto token = static_cast<int>(rows[i] / problem.shape.local_heads %
+                                        std::int64_t{problem.shape.query_tokens});
+    const auto slots = problem.chosen_slots(problem.request_of(rows[i]), token);
+    tasks[i].first_page = static_cast<std::int64_t>(pages.size());
+    tasks[i].tokens = static_cast<std::int32_t>(slots.size());
+    pages.insert(pages.end(), slots.begin(), slots.end());
+  }
+  return pages;
 }
 
 /// The pages whose values a request's pages have: a shard's are those of the whole problem.
@@ -67,7 +84,7 @@ ReferenceArguments arguments_of(const Problem& problem) {
   return {.seed = problem.seed,
           .softmax_scale = problem.softmax_scale,
           .tokens_max = 1,
-          .page_tokens = problem.page_tokens,
+          .page_tokens = shape.family == Family::mla_sparse ? 1 : problem.page_tokens,
           .query_width = shape.query_width(),
           .output_width = shape.output_width(),
           .kv_heads = shape.family == Family::per_head ? whole_kv_heads : 0,
@@ -82,7 +99,10 @@ Result<std::vector<ReferenceRow>> reference_rows_cuda(const Problem& problem,
   if (problem.shape.family == Family::kv_expand) return reference_rows(problem, rows);
   std::vector<ReferenceRow> found;
   if (rows.empty()) return found;
-  const std::vector<ReferenceTask> tasks = tasks_of(problem, rows);
+  const bool sparse = problem.shape.family == Family::mla_sparse;
+  std::vector<ReferenceTask> tasks = tasks_of(problem, rows);
+  const std::vector<std::int32_t> pages =
+      sparse ? fill_sparse_tasks(problem, rows, tasks) : source_pages(problem);
   ReferenceArguments arguments = arguments_of(problem);
   for (const auto& task : tasks) arguments.tokens_max = std::max(arguments.tokens_max, task.tokens);
   const std::int64_t width = arguments.output_width;
@@ -91,7 +111,6 @@ Result<std::vector<ReferenceRow>> reference_rows_cuda(const Problem& problem,
       std::clamp<std::int64_t>(kPartBytesMax / (part_values * std::int64_t{sizeof(double)}), 1,
                                static_cast<std::int64_t>(tasks.size()));
   Scratch scratch;
-  const std::vector<std::int32_t> pages = source_pages(problem);
   scratch.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(pages, stream, pool));
   scratch.tasks = TRY(DeviceBuffer<ReferenceTask>::copy_of(tasks, stream, pool));
   scratch.scores = TRY(DeviceBuffer<double>::make(at_once * arguments.tokens_max, pool));
@@ -110,6 +129,8 @@ Result<std::vector<ReferenceRow>> reference_rows_cuda(const Problem& problem,
     CUDA_TRY(enqueue_reference(arguments, stream));
     TRY(append(scratch, count, width, stream, found));
   }
+  if (!sparse) return found;
+  for (std::size_t i = 0; i < rows.size(); ++i) apply_sink(problem, rows[i], found[i]);
   return found;
 }
 

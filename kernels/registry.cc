@@ -5,6 +5,7 @@
 #include "kernels/kv_expand/kv_expand_cpu.h"
 #include "kernels/kv_expand/shape.h"
 #include "kernels/mla_dense/mla_dense_cpu.h"
+#include "kernels/mla_sparse/mla_sparse_cpu.h"
 #include "kernels/per_head/per_head_cpu.h"
 #include "kernels/plugin.h"
 #include "kernels/registry_cuda.h"
@@ -28,6 +29,11 @@ const KernelEntry kCpuEntries[] = {
      .summary = "absorbed MLA decode, paged bf16 cache, fp32 accumulation, split-KV",
      .supports = mla_dense_cpu_supports,
      .bind = bind_mla_dense_cpu},
+    {.name = "mla_sparse",
+     .backend = Backend::cpu,
+     .summary = "absorbed MLA decode over an index list of each query token, bf16 cache, split-KV",
+     .supports = mla_sparse_cpu_supports,
+     .bind = bind_mla_sparse_cpu},
     per_head_entry("mha_decode", "attention with keys and values of every head, paged, split-KV"),
     per_head_entry("gqa_decode", "attention with keys and values of groups of heads"),
     per_head_entry("mqa_decode", "attention with the keys and values of one head for all"),

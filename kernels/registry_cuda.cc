@@ -2,6 +2,7 @@
 
 #include "kernels/kv_expand/kv_expand_cuda.h"
 #include "kernels/mla_dense/mla_dense_cuda.h"
+#include "kernels/mla_sparse/mla_sparse_cuda.h"
 #include "kernels/per_head/per_head_cuda.h"
 
 namespace headsplit::kernels {
@@ -26,6 +27,11 @@ const KernelEntry kCudaEntries[] = {
                 "from sm_80 on",
      .supports = mla_dense_cuda_supports,
      .bind = bind_mla_dense_cuda},
+    {.name = "mla_sparse",
+     .backend = Backend::cuda,
+     .summary = "absorbed MLA decode over an index list of each query token, bf16 or FP8 cache",
+     .supports = mla_sparse_cuda_supports,
+     .bind = bind_mla_sparse_cuda},
     per_head("mha_decode", "multi-head attention"),
     per_head("gqa_decode", "grouped-query attention"),
     per_head("mqa_decode", "multi-query attention"),

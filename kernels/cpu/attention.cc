@@ -1,6 +1,7 @@
 #include "kernels/cpu/attention.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <new>
 
@@ -13,11 +14,12 @@ namespace {
 
 class AttentionCpu final : public BoundKernel {
  public:
-  AttentionCpu(const Problem& problem, int threads, int num_splits)
+  /// inputs: what the cache and the queries are made from.
+  AttentionCpu(const Problem& problem, const Problem& inputs, int threads, int num_splits)
       : problem_(problem),
         pool_(threads),
         plan_(plan_cpu(problem_, threads, num_splits)),
-        buffers_(make_cpu_buffers(problem_, plan_.partial_rows, pool_)),
+        buffers_(make_cpu_buffers(inputs, plan_.partial_rows, pool_)),
         group_(problem.shape.local_heads / cpu_kv_heads(problem.shape)) {
     const AttendSizes sizes = attend_sizes(problem_.shape);
     for (int worker = 0; worker < threads; ++worker) workspaces_.emplace_back(sizes);
@@ -116,6 +118,7 @@ class AttentionCpu final : public BoundKernel {
                            .output = output + out_row * value_width,
                            .lse = lse + out_row},
            workspace);
+    if (whole) apply_sinks(task.item);
   }
 
   void merge(const CombineTask& task) {
@@ -129,6 +132,24 @@ class AttentionCpu final : public BoundKernel {
                          .partial_lse = buffers_.partial_lse.get() + task.partial_row,
                          .output = buffers_.output.get() + row * width,
                          .lse = buffers_.lse.get() + row});
+    apply_sinks(task.item);
+  }
+
+  /// Sinks of heads make the item's outputs smaller.
+  void apply_sinks(const WorkItem& item) {
+    if (problem_.sinks.empty()) return;
+    const int width = problem_.shape.output_width();
+    const std::int64_t first = first_row(item);
+    const RowLayout rows = layout(item);
+    for (int i = 0; i < rows.rows; ++i) {
+      const std::int64_t row = first + rows.row(i);
+      const float lse = buffers_.lse[std::size_t(row)];
+      if (std::isinf(lse)) continue;
+      const float sink = problem_.sinks[std::size_t(row % problem_.shape.local_heads)];
+      const float factor = 1 / (1 + std::exp(sink - lse));
+      float* const values = buffers_.output.get() + row * width;
+      for (int d = 0; d < width; ++d) values[d] *= factor;
+    }
   }
 
   Problem problem_;
@@ -159,9 +180,15 @@ Result<void> attention_cpu_supports(const std::string& kernel, const RankProblem
 
 Result<std::unique_ptr<BoundKernel>> bind_attention_cpu(const Problem& problem,
                                                         const BindOptions& options) {
+  return bind_attention_cpu(problem, problem, options);
+}
+
+Result<std::unique_ptr<BoundKernel>> bind_attention_cpu(const Problem& problem,
+                                                        const Problem& inputs,
+                                                        const BindOptions& options) {
   const int threads = options.threads > 0 ? options.threads : available_threads();
   try {
-    return std::make_unique<AttentionCpu>(problem, threads, options.num_splits);
+    return std::make_unique<AttentionCpu>(problem, inputs, threads, options.num_splits);
   } catch (const std::bad_alloc&) {
     return fail(ErrorKind::config, "not enough memory: ", memory_bytes(problem.shape) / 1e9,
                 " GB are needed");

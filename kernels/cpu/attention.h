@@ -7,10 +7,16 @@
 
 namespace headsplit::kernels {
 
-/// Attention on the CPU, of mla_dense or per_head problems: multi-threaded, fp32 accumulation, SIMD
-/// chosen at run time.  The problem must be one that the family's `supports` takes.
-/// Fails: config (not enough memory).
+/// Attention on the CPU, of mla_dense, per_head or mla_sparse problems: multi-threaded, fp32
+/// accumulation, SIMD chosen at run time.  The problem must be one that the family's `supports`
+/// takes. Fails: config (not enough memory).
 Result<std::unique_ptr<BoundKernel>> bind_attention_cpu(const Problem& problem,
+                                                        const BindOptions& options);
+
+/// The same with the cache and the queries of another problem, of which `problem` is a view: the
+/// same rows and slots, by other requests and pages.
+Result<std::unique_ptr<BoundKernel>> bind_attention_cpu(const Problem& problem,
+                                                        const Problem& inputs,
                                                         const BindOptions& options);
 
 /// What both families ask of a shape.  kernel: for the message.

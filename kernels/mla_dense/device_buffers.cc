@@ -15,14 +15,14 @@ Result<void> Buffers::poison(cudaStream_t stream) const {
   return {};
 }
 
-Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream,
-                             DevicePool* pool) {
-  const RankProblem& shape = problem.shape;
+Result<Buffers> make_buffers(const Problem& problem, const Problem& inputs, const SplitPlan& plan,
+                             cudaStream_t stream, DevicePool* pool) {
+  const RankProblem& shape = inputs.shape;
   const std::int64_t slot_rows = std::int64_t{1} * plan.slot_count * plan.tile_rows;
   Buffers buffers;
   buffers.query = TRY(DeviceBuffer<std::uint16_t>::make(problem.rows() * shape.d_qk(), pool));
-  buffers.cache = TRY(DeviceBuffer<std::uint16_t>::make(
-      std::int64_t{problem.page_count} * problem.page_tokens * cache_row_bytes(shape) / 2, pool));
+  buffers.cache = TRY(
+      DeviceBuffer<std::uint16_t>::make(inputs.slot_count() * cache_row_bytes(shape) / 2, pool));
   buffers.page_table = TRY(DeviceBuffer<std::int32_t>::copy_of(problem.page_table, stream, pool));
   const auto ends = split::attended_tokens(problem);
   buffers.ends = TRY(DeviceBuffer<std::int32_t>::copy_of(ends, stream, pool));
@@ -33,24 +33,25 @@ Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cuda
   buffers.lse = TRY(DeviceBuffer<float>::make(problem.rows(), pool));
   buffers.partial_output = TRY(DeviceBuffer<float>::make(slot_rows * shape.d_latent, pool));
   buffers.partial_lse = TRY(DeviceBuffer<float>::make(slot_rows, pool));
-  const auto used_on_host = split::used_slots(problem);
+  buffers.sinks = TRY(DeviceBuffer<float>::copy_of(problem.sinks, stream, pool));
+  const auto used_on_host = split::used_slots(inputs);
   const auto used = TRY(DeviceBuffer<std::int32_t>::copy_of(used_on_host, stream, pool));
   const QuerySource source{.local_heads = shape.local_heads,
                            .query_tokens = shape.query_tokens,
                            .d_qk = shape.d_qk(),
-                           .heads = problem.source.heads,
-                           .first_head = problem.source.first_head,
-                           .first_request = problem.source.first_request};
+                           .heads = inputs.source.heads,
+                           .first_head = inputs.source.first_head,
+                           .first_request = inputs.source.first_request};
   const auto source_pages =
-      TRY(DeviceBuffer<std::int32_t>::copy_of(problem.source.pages, stream, pool));
-  CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), problem.seed, stream, source));
+      TRY(DeviceBuffer<std::int32_t>::copy_of(inputs.source.pages, stream, pool));
+  CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), inputs.seed, stream, source));
   if (shape.kv_dtype == KvDtype::fp8) {
     CUDA_TRY(fill_fp8_cache(reinterpret_cast<unsigned char*>(buffers.cache.data()), used.data(),
-                            problem.page_count, problem.page_tokens, shape.d_latent, shape.d_rope,
-                            problem.seed, stream, source_pages.data()));
+                            inputs.page_count, inputs.page_tokens, shape.d_latent, shape.d_rope,
+                            inputs.seed, stream, source_pages.data()));
   } else {
-    CUDA_TRY(fill_cache(buffers.cache.data(), used.data(), problem.page_count, problem.page_tokens,
-                        shape.d_qk(), problem.seed, stream, source_pages.data()));
+    CUDA_TRY(fill_cache(buffers.cache.data(), used.data(), inputs.page_count, inputs.page_tokens,
+                        shape.d_qk(), inputs.seed, stream, source_pages.data()));
   }
   const auto policies = TRY(DeviceBuffer<std::uint64_t>::make(2, pool));
   std::array<std::uint64_t, 2> made = {};

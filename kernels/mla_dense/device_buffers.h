@@ -24,6 +24,7 @@ struct Buffers {
   DeviceBuffer<float> lse;
   DeviceBuffer<float> partial_output;
   DeviceBuffer<float> partial_lse;
+  DeviceBuffer<float> sinks;
   std::uint64_t first_to_go = 0;  ///< L2 policies
   std::uint64_t as_usual = 0;
 
@@ -33,7 +34,8 @@ struct Buffers {
 
 /// Allocates (from `pool`, unless null) and makes random inputs; waits for them.
 /// Fails: cuda (out of memory).
-Result<Buffers> make_buffers(const Problem& problem, const SplitPlan& plan, cudaStream_t stream,
-                             DevicePool* pool);
+/// inputs: what queries and cache are made from; `problem` is it or a view of it.
+Result<Buffers> make_buffers(const Problem& problem, const Problem& inputs, const SplitPlan& plan,
+                             cudaStream_t stream, DevicePool* pool);
 
 }  // namespace headsplit::kernels::dense

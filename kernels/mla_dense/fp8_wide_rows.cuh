@@ -27,12 +27,16 @@ __device__ __forceinline__ void clear_rows(std::uint32_t rows, int from, int lan
 /// How rows of the cache come into a stage: runs of tokens of a page each, by the copy engine.
 ///
 /// Such a policy has Arguments (what the kernel is launched with), kMasked (whether it writes masks
-/// of the rows that count) and these two functions, which all lanes of the loading warp call.
+/// of the rows that count), kWarps that load together, 4 at most, kArrivals (theirs for a tile) and
+/// these two functions, which all lanes of these warps call.
 struct PagedRows {
   using Arguments = SplitArguments;
   static constexpr bool kMasked = false;
+  static constexpr int kWarps = 1;
+  static constexpr int kArrivals = 1;
 
   const SplitArguments& arguments;
+  int warp;  ///< of the loading ones
   int lane;
   const std::int32_t* pages = nullptr;  ///< of the item's request
 

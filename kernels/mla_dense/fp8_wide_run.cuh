@@ -13,7 +13,7 @@ __device__ __forceinline__ void run(const typename Rows::Arguments& arguments) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
   const SharedMemory<kRows> memory{ptx::shared_address(shared_bytes)};
   ptx::allow_dependent_launch();  // the combine kernel waits for the end of this one itself
-  if (threadIdx.x == 0) memory.init_barriers();
+  if (threadIdx.x == 0) memory.init_barriers(Rows::kArrivals);
   __syncthreads();
   const int group = __shfl_sync(0xFFFFFFFF, int(threadIdx.x) / kGroupThreads, 0);
   const int warp = __shfl_sync(0xFFFFFFFF, int(threadIdx.x) / 32 % kGroupWarps, 0);
@@ -37,8 +37,9 @@ __device__ __forceinline__ void run(const typename Rows::Arguments& arguments) {
         .run();
   } else {
     ptx::give_registers<kLoaderRegisters>();
-    if (warp == 0)
-      Loader<Rows, kRows>{memory, Items::of_this_cta(arguments), {arguments, lane}}.run();
+    if (warp < Rows::kWarps) {
+      Loader<Rows, kRows>{memory, Items::of_this_cta(arguments), {arguments, warp, lane}}.run();
+    }
   }
 }
 

@@ -103,7 +103,7 @@ struct SharedMemory {
   /// 64 bits: rows of the stage that count, where the loader masks any.
   __device__ std::uint32_t mask(int index) const { return at(kMasks + index * 8); }
 
-  /// The rows have landed: one arrival and their bytes.
+  /// The rows have landed.
   __device__ std::uint32_t full(int index) const { return at(kBarriers + index * 8); }
   /// Their values have been read, by each warp of the values' groups.
   __device__ std::uint32_t used(int index) const { return full(kStages + index); }
@@ -112,9 +112,10 @@ struct SharedMemory {
   /// They have been used, by each warp of the values' groups.
   __device__ std::uint32_t spent(int index) const { return weighed(kWeightStages + index); }
 
-  __device__ void init_barriers() const {
+  /// full_arrivals: of whoever fills the stages.
+  __device__ void init_barriers(int full_arrivals) const {
     for (int i = 0; i < kStages; ++i) {
-      ptx::mbarrier_init(full(i), 1);
+      ptx::mbarrier_init(full(i), full_arrivals);
       ptx::mbarrier_init(used(i), kValuesGroups * kGroupWarps);
     }
     for (int i = 0; i < kWeightStages; ++i) {

@@ -11,13 +11,15 @@ constexpr double kWorthAnother = 0.95;
 PlannedSplit planned(const Problem& problem, const GpuLimits& limits, Choice choice,
                      int num_splits) {
   const SplitKernel& kernel = choice.kernel;
-  SplitPlan plan = plan_splits(problem, {.rows_max = kernel.rows,
-                                         .tile_tokens = kernel.tokens,
-                                         .ctas = limits.sm_count * kernel.ctas_per_sm,
-                                         .num_splits = num_splits,
-                                         .cost = {.step_us = kernel.step_us,
-                                                  .item_us = kernel.item_us,
-                                                  .start_us = kernel.start_us}});
+  SplitPlan plan =
+      plan_splits(problem, {.rows_max = kernel.rows,
+                            .tile_tokens = kernel.tokens,
+                            .ctas = limits.sm_count * kernel.ctas_per_sm,
+                            .num_splits = num_splits,
+                            .cost = {.step_us = kernel.step_us,
+                                     .item_us = kernel.item_us,
+                                     .start_us = kernel.start_us,
+                                     .cache_bytes_per_us = kernel.cache_bytes_per_us}});
   return {std::move(choice), std::move(plan)};
 }
 

@@ -125,6 +125,7 @@ struct Consumer {
   __device__ void multiply_query(float (&scores)[kBlocks][kScoreTiles][4]) const;
   __device__ void exchange(const float (&scores)[kBlocks][kScoreTiles][4],
                            float (&kept)[kBlocks][kKeptTiles][4]) const;
+  __device__ void mask_list(float (&kept)[kBlocks][kKeptTiles][4], int token_begin) const;
   __device__ void mask(float (&kept)[kBlocks][kKeptTiles][4], int token_begin) const;
   __device__ void share_largest(const float (&kept)[kBlocks][kKeptTiles][4]) const;
   __device__ bool weigh(const float (&kept)[kBlocks][kKeptTiles][4],

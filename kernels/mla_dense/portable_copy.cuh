@@ -5,6 +5,12 @@
 
 namespace headsplit::kernels::dense {
 
+/// Of an entry of an index list that counts for nothing.
+constexpr std::int32_t kNoSlot = -1;
+__device__ __forceinline__ bool is_slot(const SplitArguments& arguments, std::int32_t entry) {
+  return static_cast<std::uint32_t>(entry) < static_cast<std::uint32_t>(arguments.slot_count);
+}
+
 /// One warp's share of the copy of a cache tile into a stage: every loader_warps-th group of four
 /// tokens, eight lanes for 128 bytes of a token.
 template <TileShape kShape>
@@ -38,7 +44,13 @@ struct TileCopy {
         arguments.page_table + std::int64_t{request} * arguments.pages_per_request;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
-      pages[part] = __ldg(table + (request_token(part) >> arguments.page_shift));
+      if constexpr (kShape.gather) {
+        const bool real = tile_begin + tile_token(part) < token_end;
+        const int slot = __ldg(table + request_token(part));
+        pages[part] = real && is_slot(arguments, slot) ? slot : kNoSlot;
+      } else {
+        pages[part] = __ldg(table + (request_token(part) >> arguments.page_shift));
+      }
     }
   }
 
@@ -48,7 +60,10 @@ struct TileCopy {
     const int slot_mask = (1 << arguments.page_shift) - 1;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
-      const int row = (pages[part] << arguments.page_shift) + (request_token(part) & slot_mask);
+      const bool real = !kShape.gather || pages[part] != kNoSlot;
+      const int row =
+          kShape.gather ? max(pages[part], 0)
+                        : (pages[part] << arguments.page_shift) + (request_token(part) & slot_mask);
       const std::uint64_t source =
           ptx::opaque(reinterpret_cast<std::uint64_t>(arguments.cache) +
                       static_cast<std::uint64_t>(row) * kRowBytes + chunk * kChunkBytes);
@@ -57,8 +72,13 @@ struct TileCopy {
       for (int slice = 0; slice < kSlices; ++slice) {
         const int values_left = kShape.d_qk() - slice * kTileRowValues;
         if (values_left < kTileRowValues && chunk * 8 >= values_left) continue;
-        ptx::cp_async_16(target + slice * kShape.tokens * kTileRowBytes,
-                         source + slice * kTileRowBytes, arguments.cache_policy);
+        const std::uint32_t to = target + slice * kShape.tokens * kTileRowBytes;
+        const std::uint64_t from = source + slice * kTileRowBytes;
+        if constexpr (kShape.gather) {
+          ptx::cp_async_16_or_zeros(to, reinterpret_cast<const void*>(from), real);
+        } else {
+          ptx::cp_async_16(to, from, arguments.cache_policy);
+        }
       }
     }
     __syncwarp();  // lanes that have nothing of the last slice wait for the others

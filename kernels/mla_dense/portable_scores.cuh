@@ -129,10 +129,34 @@ __device__ __forceinline__ void Consumer<kShape>::exchange(
   __syncwarp();  // weights will be written over what the other lanes have read
 }
 
+/// Scores of entries of the index list that count for nothing become -infinity.
+template <TileShape kShape>
+__device__ __forceinline__ void Consumer<kShape>::mask_list(float (&kept)[kBlocks][kKeptTiles][4],
+                                                            int token_begin) const {
+  const std::int32_t* const list =
+      arguments.page_table + std::int64_t{item.request} * arguments.pages_per_request;
+  const int token = token_begin + token_half() * (kShape.tokens / 2) +
+                    dimension_half() * (kShape.tokens / 4) + lane % 4 * 2;
+#pragma unroll
+  for (int n = 0; n < kKeptTiles; ++n) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int position = token + n * 8 + e;
+      if (position < item.token_end && is_slot(arguments, __ldg(list + position))) continue;
+#pragma unroll
+      for (int block = 0; block < kBlocks; ++block) {
+        kept[block][n][e] = -INFINITY;
+        kept[block][n][2 + e] = -INFINITY;
+      }
+    }
+  }
+}
+
 /// Scores of tokens that a row does not attend to become -infinity.
 template <TileShape kShape>
 __device__ __forceinline__ void Consumer<kShape>::mask(float (&kept)[kBlocks][kKeptTiles][4],
                                                        int token_begin) const {
+  if constexpr (kShape.gather) return mask_list(kept, token_begin);
   if (token_begin + kShape.tokens <= mask_begin) return;
   const int* const ends = arguments.ends + item.request * arguments.query_tokens;
   const int token = token_begin + token_half() * (kShape.tokens / 2) +

@@ -17,6 +17,8 @@ struct TileShape {
   int tokens = 64;
   int producer_warps = 4;
   int ctas_per_sm = 1;
+  /// Rows of the cache come by an index list: `page_table` has a slot for each token.
+  bool gather = false;
 
   static constexpr int kGroupWarps = 4;
   static constexpr int kBlockRows = 16;

@@ -6,18 +6,23 @@ namespace headsplit::kernels::dense {
 namespace {
 
 struct Widths {
+  Family family;
   int d_latent;
   int d_rope;
   KvDtype kv_dtype;
   std::span<const SplitKernel> (*kernels)();
 };
 
-constexpr Widths kWidths[] = {{512, 64, KvDtype::bf16, split_kernels_512_64},
-                              {512, 64, KvDtype::bf16, split_kernels_hopper},
-                              {512, 0, KvDtype::bf16, split_kernels_512_0},
-                              {256, 32, KvDtype::bf16, split_kernels_256_32},
-                              {512, 64, KvDtype::fp8, split_kernels_fp8_512_64},
-                              {512, 64, KvDtype::fp8, split_kernels_fp8_wide}};
+constexpr Widths kWidths[] = {
+    {Family::mla_dense, 512, 64, KvDtype::bf16, split_kernels_512_64},
+    {Family::mla_dense, 512, 64, KvDtype::bf16, split_kernels_hopper},
+    {Family::mla_dense, 512, 0, KvDtype::bf16, split_kernels_512_0},
+    {Family::mla_dense, 256, 32, KvDtype::bf16, split_kernels_256_32},
+    {Family::mla_dense, 512, 64, KvDtype::fp8, split_kernels_fp8_512_64},
+    {Family::mla_dense, 512, 64, KvDtype::fp8, split_kernels_fp8_wide},
+    {Family::mla_sparse, 512, 64, KvDtype::bf16, gather_kernels_512_64},
+    {Family::mla_sparse, 512, 64, KvDtype::fp8, gather_kernels_fp8_512_64},
+    {Family::mla_sparse, 512, 64, KvDtype::fp8, gather_kernels_wide}};
 
 /// Stages that fit; 0: this GPU cannot run the kernel.
 int stages_of(const SplitKernel& kernel, const GpuLimits& limits) {
@@ -43,20 +48,19 @@ std::vector<SplitKernel> split_kernels_of(const RankProblem& shape) {
   std::vector<SplitKernel> found;
   for (const Widths& widths : kWidths) {
     if (widths.d_latent != shape.d_latent || widths.d_rope != shape.d_rope) continue;
-    if (widths.kv_dtype != shape.kv_dtype) continue;
+    if (widths.family != shape.family || widths.kv_dtype != shape.kv_dtype) continue;
     const auto kernels = widths.kernels();
     found.insert(found.end(), kernels.begin(), kernels.end());
   }
   return found;
 }
 
-std::string supported_widths(KvDtype kv_dtype) {
+std::string supported_widths(Family family, KvDtype kv_dtype) {
   std::string text;
   for (const Widths& widths : kWidths) {
-    const bool named_before =
-        widths.kernels == split_kernels_hopper || widths.kernels == split_kernels_fp8_wide;
-    if (named_before || widths.kv_dtype != kv_dtype) continue;
-    text += str(text.empty() ? "" : ", ", widths.d_latent, " + ", widths.d_rope);
+    if (widths.family != family || widths.kv_dtype != kv_dtype) continue;
+    const std::string found = str(widths.d_latent, " + ", widths.d_rope);
+    if (text.find(found) == std::string::npos) text += str(text.empty() ? "" : ", ", found);
   }
   return text;
 }
@@ -88,7 +92,7 @@ Result<Choice> choose_kernel(const RankProblem& shape, const GpuLimits& limits) 
         kernels.begin(), kernels.end(),
         [&](const SplitKernel& kernel) { return limits.compute_major < kernel.compute_major_min; });
     if (!kernels.empty() && too_old) {
-      return fail(ErrorKind::config, "mla_dense on a ", enum_name(shape.kv_dtype),
+      return fail(ErrorKind::config, enum_name(shape.family), " on a ", enum_name(shape.kv_dtype),
                   " cache needs compute capability ", kernels.front().compute_major_min,
                   ".0 or later, this GPU has ", limits.compute_major, ".", limits.compute_minor);
     }

@@ -21,8 +21,8 @@ struct Choice {
 /// The kernels for these widths and this type of cache; empty when there are none.
 std::vector<SplitKernel> split_kernels_of(const RankProblem& shape);
 
-/// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32" for bf16.
-std::string supported_widths(KvDtype kv_dtype);
+/// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32" for mla_dense in bf16.
+std::string supported_widths(Family family, KvDtype kv_dtype);
 
 /// The kernels for these widths that this GPU runs and has the shared memory for.
 std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits);

@@ -21,11 +21,12 @@ struct SplitKernel {
   int stage_bytes = 0;
   int stages_min = 2;
   int stages_max = 8;
-  double step_us = 1;         ///< of PlanCost
-  double item_us = 2;         ///< of PlanCost
-  double start_us = 1;        ///< of PlanCost
-  bool hopper = false;        ///< compute capability 9.0 and no other
-  int compute_major_min = 0;  ///< of the compute capability
+  double step_us = 1;                 ///< of PlanCost
+  double item_us = 2;                 ///< of PlanCost
+  double start_us = 1;                ///< of PlanCost
+  double cache_bytes_per_us = 4.4e6;  ///< of PlanCost
+  bool hopper = false;                ///< compute capability 9.0 and no other
+  int compute_major_min = 0;          ///< of the compute capability
   void (*function)(SplitArguments) = nullptr;
 
   constexpr int shared_bytes(int stages) const { return fixed_bytes + stages * stage_bytes; }
@@ -40,5 +41,10 @@ std::span<const SplitKernel> split_kernels_hopper();
 /// For the FP8 cache, 512 + 64: few rows, and on Hopper many.
 std::span<const SplitKernel> split_kernels_fp8_512_64();
 std::span<const SplitKernel> split_kernels_fp8_wide();
+
+/// For mla_sparse: `page_table` is [lists, pages_per_request], a list of slots for each request.
+std::span<const SplitKernel> gather_kernels_512_64();
+std::span<const SplitKernel> gather_kernels_fp8_512_64();
+std::span<const SplitKernel> gather_kernels_wide();
 
 }  // namespace headsplit::kernels::dense

@@ -119,7 +119,11 @@ struct Output {
   }
   __device__ void store(const float4& total, const RowLse& lse) const {
     const std::int64_t target = target_row();
-    const float inverse = lse.sum > 0 ? __fdividef(1, lse.sum) : 0;
+    float inverse = lse.sum > 0 ? __fdividef(1, lse.sum) : 0;
+    if (arguments.sinks != nullptr && lse.sum > 0) {
+      const float sink = arguments.sinks[merge.row_begin + row];
+      inverse = 1 / (lse.sum + exp_approx(sink - lse.largest));
+    }
     *reinterpret_cast<uint2*>(arguments.output + target * arguments.width + dim) =
         make_uint2(ptx::pack_bf16(total.x * inverse, total.y * inverse),
                    ptx::pack_bf16(total.z * inverse, total.w * inverse));

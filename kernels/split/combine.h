@@ -22,6 +22,7 @@ struct CombineArguments {
   const float* partial_lse = nullptr;
   std::uint16_t* output = nullptr;
   float* lse = nullptr;
+  const float* sinks = nullptr;  ///< [packed_rows], of one KV head: mla_sparse's; null: none
   std::int32_t merge_count = 0;
   std::int32_t packed_rows = 0;  ///< of a sequence
   std::int32_t tile_rows = 0;

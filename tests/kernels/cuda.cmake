@@ -3,6 +3,8 @@ if(HEADSPLIT_HAS_CUDA)
     LIBRARIES headsplit_kernels)
   headsplit_test(mla_dense_cuda_test SOURCES mla_dense_cuda_test.cc reference_cuda_test.cc gpu_main.cc
     LIBRARIES headsplit_kernels LABELS gpu TIMEOUT 300)
+  headsplit_test(mla_sparse_cuda_test SOURCES mla_sparse_cuda_test.cc gpu_main.cc
+    LIBRARIES headsplit_kernels LABELS gpu TIMEOUT 300)
   headsplit_test(per_head_cuda_test SOURCES per_head_cuda_test.cc gpu_main.cc
     LIBRARIES headsplit_kernels LABELS gpu TIMEOUT 300)
   headsplit_test(kv_expand_cuda_test SOURCES kv_expand_cuda_test.cc gpu_main.cc

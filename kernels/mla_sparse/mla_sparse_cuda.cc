@@ -1,0 +1,23 @@
+#include "kernels/mla_sparse/mla_sparse_cuda.h"
+
+#include "kernels/mla_dense/bound_split.h"
+#include "kernels/mla_dense/split_choice.h"
+#include "kernels/mla_sparse/lists.h"
+
+namespace headsplit::kernels {
+
+Result<void> mla_sparse_cuda_supports(const RankProblem& shape) {
+  TRY(check_sparse_shape(shape));
+  if (!dense::split_kernels_of(shape).empty()) return {};
+  return fail(ErrorKind::config, "mla_sparse on CUDA has d_latent + d_rope of ",
+              dense::supported_widths(Family::mla_sparse, shape.kv_dtype), " for a ",
+              enum_name(shape.kv_dtype), " cache, not ", shape.d_latent, " + ", shape.d_rope);
+}
+
+Result<std::unique_ptr<BoundKernel>> bind_mla_sparse_cuda(const Problem& problem,
+                                                          const BindOptions& options) {
+  TRY(mla_sparse_cuda_supports(problem.shape));
+  return dense::bind_split(view_of_lists(problem), problem, options);
+}
+
+}  // namespace headsplit::kernels

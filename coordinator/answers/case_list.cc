@@ -17,7 +17,7 @@ std::vector<Case> value_cases(const Judge& judge, std::span<const Repeats> measu
 bool is_of(const ReferenceTime& time, const Row& row) {
   return time.local_heads == row.local_heads && time.batch == row.rank_batch &&
          time.query_tokens == row.query_tokens && time.context == row.rank_context &&
-         time.kv_dtype == row.kv_dtype;
+         time.kv_dtype == row.kv_dtype && time.top_k == row.top_k;
 }
 
 std::vector<Case> table_cases(const Judge& judge, std::span<const Repeats> measured) {

@@ -60,6 +60,9 @@ Result<ReferenceTime> time_of(const Line& line) {
   if (line.find("query_tokens") != nullptr) {
     time.query_tokens = static_cast<int>(TRY(line.number("query_tokens")));
   }
+  if (line.find("top_k") != nullptr) {
+    time.top_k = static_cast<int>(TRY(line.number("top_k")));
+  }
   if (const std::string* dtype = line.find("kv_dtype")) {
     auto value = enum_from_name<KvDtype>(*dtype);
     if (!value) return within_context(line.where + ": kv_dtype", value.error());

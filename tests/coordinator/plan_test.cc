@@ -178,6 +178,30 @@ TEST(SweepFiles, CrossoverOnTheCpuStaysSmall) {
   for (const auto& planned : plan.points) EXPECT_LT(planned.memory_bytes, 200'000'000);
 }
 
+TEST(SweepFiles, SparsePlansBothCachesAlongTheContext) {
+  const Plan plan = plan_of_file("sparse.yaml");
+  EXPECT_EQ(plan.points.size(), 4u * 3 * 3 * 4 * 2);
+  for (const auto& planned : plan.points) {
+    EXPECT_EQ(planned.state, PlannedState::pending) << planned.reason;
+    EXPECT_EQ(planned.problem.top_k, 2048);
+    EXPECT_LT(planned.memory_bytes, 130'000'000'000) << point_label(planned.point);
+  }
+  const Plan small = plan_of_file("sparse-cpu.yaml");
+  EXPECT_EQ(small.points.size(), 2u * 2 * 2 * 2);
+  for (const auto& planned : small.points) EXPECT_LT(planned.memory_bytes, 200'000'000);
+}
+
+TEST(Plan, SkipsATopKOfADenseKernelBesideASparseOne) {
+  const Plan plan =
+      plan_of("model: deepseek-v3.2\nkernels: [mla_sparse, mla_dense]\naxes: {top_k: [0, 512]}");
+  ASSERT_EQ(plan.points.size(), 4u);
+  EXPECT_EQ(plan.points[0].problem.top_k, 2048) << "the model's";
+  EXPECT_EQ(plan.points[1].problem.top_k, 512);
+  EXPECT_EQ(plan.points[2].state, PlannedState::pending);
+  EXPECT_EQ(plan.points[3].state, PlannedState::skipped);
+  EXPECT_EQ(plan.points[3].reason.find("top_k 512: kernel mla_dense attends to all tokens"), 0u);
+}
+
 TEST(Plan, CarriesFixedSplitsInThePointAndInItsMemory) {
   const Plan plan = plan_of("axes: {batch: 8, fixed_splits: [0, 64]}");
   ASSERT_EQ(plan.points.size(), 2u);

@@ -1,9 +1,10 @@
-// The sweeps of the attention table and of the crossover, small enough for a CPU, as a user has
-// them.
+// The sweeps of the attention table, of the crossover and of sparse attention, small enough for a
+// CPU, as a user has them.
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <sstream>
 
 #include "core/json.h"
 #include "tests/e2e/command.h"
@@ -47,6 +48,25 @@ TEST(Crossover, IsReadFromTheRowsOfItsSweep) {
     EXPECT_EQ(line.at("times").as_array().size(), 4u) << told.out;
     EXPECT_EQ(line.at("roofs_from").as_string(), "measured") << told.out;
   }
+}
+
+TEST(SparseAttention, RunsAsASweepLikeAnyKernel) {
+  const Scratch scratch;
+  const std::string database = scratch.path("rows.db");
+  const Finished ran = run_sweep(scratch, "sparse-cpu.yaml", database);
+  ASSERT_EQ(ran.exit_status, 0) << ran.err;
+  const Finished told =
+      run(scratch, {program("headsplit"), "export", "--db", database, "--format", "jsonl"});
+  ASSERT_EQ(told.exit_status, 0) << told.err;
+  std::istringstream lines(told.out);
+  int rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
+    const auto row = parse_json(line).value();
+    EXPECT_EQ(row.at("status").as_string(), "ok") << line;
+    EXPECT_LE(row.at("error_vs_reference").to_number<double>(), 1.0) << line;
+    EXPECT_TRUE(row.at("top_k") == 128 || row.at("top_k") == 256) << line;
+  }
+  EXPECT_EQ(rows, 16);
 }
 
 }  // namespace

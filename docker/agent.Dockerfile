@@ -9,7 +9,7 @@ ARG BUILD_BASE=debian:12.12-slim
 FROM ${CUDA} AS cuda
 
 FROM ${BUILD_BASE} AS build
-ENV DEBIAN_FRONTEND=noninteractive LANG=C.UTF-8 CCACHE_BASEDIR=/source CCACHE_NOHASHDIR=1
+ENV DEBIAN_FRONTEND=noninteractive LANG=C.UTF-8
 COPY dev /source/dev
 RUN /source/dev setup build && rm -rf /var/lib/apt/lists/*
 COPY --from=cuda /usr/local/cuda /usr/local/cuda
@@ -19,10 +19,9 @@ RUN --mount=type=bind,from=cuda,source=/usr/include,target=/cuda-include \
 COPY . /source
 WORKDIR /source
 ARG REVISION=unknown
-# Sources that are new are compiled at once, not preprocessed for the cache first.
-ENV CCACHE_DEPEND=1
-RUN --mount=type=cache,target=/root/.cache/ccache \
-    ./dev install /opt/headsplit release "${REVISION}"
+# From nothing: common headers are parsed once, and no source is preprocessed for a cache first.
+ENV CCACHE_DISABLE=1 HEADSPLIT_PRECOMPILE=1
+RUN ./dev install /opt/headsplit release "${REVISION}"
 # Hardware counters: CUPTI is in no runtime image.
 RUN for folder in /usr/local/cuda/lib64 /usr/local/cuda/extras/CUPTI/lib64; do \
       [ ! -d "$folder" ] || find -L "$folder" -maxdepth 1 \

@@ -21,7 +21,6 @@ driver = "${HEADSPLIT_STORAGE_DRIVER:-overlay}"
 graphroot = "$store/storage"
 runroot = "$store/run"
 TEXT
-# TMPDIR: the compiler's cache of the builds is in there too, so a new store is a build from scratch.
 export CONTAINERS_STORAGE_CONF=$store/storage.conf BUILDAH_ISOLATION=chroot TMPDIR=$store/tmp
 finish() {
   [ -z "${HEADSPLIT_IMAGES:-}" ] || return 0

@@ -5,18 +5,19 @@
 #   ./dev bundle FOLDER && cp -r build/release/plugins FOLDER/     on the machine that builds
 #   tests/gpu/evidence.sh FOLDER OUT                               on the machine with the GPU
 #
-# About four minutes on an H200, two of them the sweep.  Into OUT: tests.txt, sanitizer.txt,
-# agreement1.db.gz, agreement2.db.gz, detail.jsonl.gz, erosion.txt, erosion.db.gz.  The figures:
+# About six minutes on an H200, three of them the sweep.  Into OUT: tests.txt, sanitizer.txt,
+# agreement1.db.gz, agreement2.db.gz, detail.jsonl.gz, and of the sweeps tp-erosion (as erosion), fp8 and
+# sparse a table and a database.  The figures:
 #   sqlite3 -readonly erosion.db < evidence/figures.sql
 #   sqlite3 -readonly agreement1.db -cmd "ATTACH 'agreement2.db' AS other" < evidence/agreement.sql
-# BACKEND, SWEEP and STEPS (tests sanitizer agreement detail sweep) leave parts out or try it on a
+# BACKEND, SWEEP and STEPS (tests sanitizer agreement detail sweep fp8 sparse) leave parts out or try it on a
 # CPU.
 set -uo pipefail
 bundle=$(realpath "${1:?evidence.sh BUNDLE OUT}")
 out=$(realpath "${2:?evidence.sh BUNDLE OUT}")
 backend=${BACKEND:-cuda}
 sweep=${SWEEP:-tp-erosion}
-steps=${STEPS:-tests sanitizer agreement detail sweep}
+steps=${STEPS:-tests sanitizer agreement detail sweep fp8 sparse}
 bin=$bundle/bin
 sweeps=$bundle/share/headsplit/configs/sweeps
 export HEADSPLIT_BIN=$bin HEADSPLIT_TEST_PLUGINS=$bundle/plugins
@@ -28,38 +29,48 @@ cd "$work" || exit 1
 
 wanted() { [[ " $steps " == *" $1 "* ]]; }
 
+# All programs labelled gpu: those of kernels side by side, those of the harness alone.
 gpu_tests() {
   local shard test
-  for shard in {0..13}; do
-    GTEST_TOTAL_SHARDS=14 GTEST_SHARD_INDEX=$shard timeout 90 "$bin/mla_dense_cuda_test" \
-      >"shard$shard" 2>&1 &
+  for shard in {0..7}; do
+    for test in mla_dense_cuda_test mla_sparse_cuda_test dsa_indexer_cuda_test; do
+      GTEST_TOTAL_SHARDS=8 GTEST_SHARD_INDEX=$shard timeout 90 "$bin/$test" >"$test.$shard" 2>&1 &
+    done
   done
   wait
-  echo "== mla_dense_cuda_test"
-  cat shard* | grep -E 'OK \]|FAILED|PASSED|Failure'
-  for test in device_cuda_test bad_input_gpu_test counters_gpu_test; do
+  for test in mla_dense_cuda_test mla_sparse_cuda_test dsa_indexer_cuda_test; do
+    echo "== $test"
+    cat "$test".* | grep -E 'OK \]|FAILED|PASSED|Failure'
+  done
+  for test in per_head_cuda_test kv_expand_cuda_test device_cuda_test bad_input_gpu_test counters_gpu_test; do
     echo "== $test"
     timeout 60 "$bin/$test" 2>&1 | grep -v 'RUN \|release failed'
   done
 }
 
-sanitizers() {
-  local filter='MlaDenseCuda.RunsEveryWidth*:MlaDenseCuda.SplitAnd*:MlaDenseCuda.ReadsPages*'
-  filter+=':ReferenceCuda.GivesZero*:ReferenceCuda.TakesPages*'
+# sanitize PROGRAM FILTER: three tools side by side.
+sanitize() {
   local tool
   for tool in memcheck racecheck synccheck; do
     {
-      timeout 90 compute-sanitizer --tool $tool "$bin/mla_dense_cuda_test" \
-        --gtest_filter="$filter" >"$tool" 2>&1
-      echo "rc $?" >>"$tool"
+      timeout 90 compute-sanitizer --tool $tool "$bin/$1" --gtest_filter="$2" >"$1.$tool" 2>&1
+      echo "rc $?" >>"$1.$tool"
     } &
   done
   wait
-  echo "compute-sanitizer --tool T mla_dense_cuda_test --gtest_filter='$filter'"
+  echo "compute-sanitizer --tool T $1 --gtest_filter='$2'"
   for tool in memcheck racecheck synccheck; do
     echo "== $tool"
-    tail -n 3 "$tool"
+    tail -n 3 "$1.$tool"
   done
+}
+
+sanitizers() {
+  local filter='MlaDenseCuda.RunsEveryWidth*:MlaDenseCuda.SplitAnd*:MlaDenseCuda.ReadsPages*'
+  sanitize mla_dense_cuda_test "$filter:ReferenceCuda.GivesZero*:ReferenceCuda.TakesPages*"
+  sanitize mla_dense_cuda_test 'LocalHeads/MlaDenseCudaFp8.ReadsPages*'
+  sanitize mla_sparse_cuda_test '*FindsTheFew*:*GivesZero*'
+  sanitize dsa_indexer_cuda_test "${INDEXER_FILTER:-*}"
 }
 
 # run NAME SWEEP: the table into OUT, the database beside it.
@@ -86,6 +97,8 @@ wanted sanitizer && sanitizers >"$out/sanitizer.txt" 2>&1
 wanted agreement && for n in 1 2; do run agreement$n "$sweeps/agreement.yaml"; done
 wanted detail && detail
 wanted sweep && run erosion "$sweeps/$sweep.yaml"
+wanted fp8 && run fp8 "$sweeps/fp8.yaml"
+wanted sparse && run sparse "$sweeps/sparse.yaml"
 rm -f "$out"/agreement?.txt
 [ -f "$out/tests.txt" ] && grep -cE 'OK \]' "$out/tests.txt" && grep -E 'FAILED|Failure' "$out/tests.txt"
 [ -f "$out/sanitizer.txt" ] && cat "$out/sanitizer.txt"

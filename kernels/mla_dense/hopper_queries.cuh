@@ -5,7 +5,8 @@
 /// Start of an item: its queries.
 namespace headsplit::kernels::dense::hopper {
 
-__device__ __forceinline__ void ScoresGroup::load_shared_query() const {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::load_shared_query() const {
   constexpr int kRowsAStep = kGroupThreads / kTileRowChunks;
   const int thread = warp * 32 + lane;
   const int chunk = thread % kTileRowChunks;
@@ -23,7 +24,8 @@ __device__ __forceinline__ void ScoresGroup::load_shared_query() const {
 }
 
 /// Four lanes read 64 bytes of a row, which are the operands of two products of one row each.
-__device__ __forceinline__ void ScoresGroup::load_register_query() {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::load_register_query() {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int of_tile = min(row(half), item.row_count - 1);  // rows past the end repeat the last
@@ -53,7 +55,8 @@ __device__ __forceinline__ void ScoresGroup::load_register_query() {
   }
 }
 
-__device__ __forceinline__ void ScoresGroup::begin(const WorkItem& next) {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::begin(const WorkItem& next) {
   item = next;
   const int* const ends = arguments.ends + item.request * arguments.query_tokens;
   ptx::barrier_sync(kScoresBarrier, kGroupThreads);  // the last item's queries have been read

@@ -7,20 +7,23 @@
 namespace headsplit::kernels::dense::hopper {
 
 /// Lets the values' groups have the weights that were published last, if they do not yet.
-__device__ __forceinline__ void ScoresGroup::hand_over() {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::hand_over() {
   if (weighed_stage >= 0) ptx::mbarrier_arrive(memory.weighed(weighed_stage));
   weighed_stage = -1;
 }
 
 /// Waits until the next tile has landed.
-__device__ __forceinline__ void ScoresGroup::expect_tile() {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::expect_tile() {
   wait(memory.full(landing.stage), landing.parity);
   landing.advance(kStages);
 }
 
 /// Starts the products of the queries and the next tile's keys, and hands over the weights of the
 /// tile before the last in between.
-__device__ __forceinline__ void ScoresGroup::multiply(float (&scores)[kScores]) {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::multiply(float (&scores)[kScores]) {
   const std::uint64_t keys = wgmma::k_major<wgmma::Swizzle::bytes_128>(memory.stage(ahead.stage));
   const std::uint64_t queries = wgmma::k_major<wgmma::Swizzle::bytes_128>(memory.query(0));
   ahead.advance(kStages);
@@ -45,7 +48,8 @@ __device__ __forceinline__ void ScoresGroup::multiply(float (&scores)[kScores]) 
 /// The weights become visible to wgmma, as does the tile after the next, if there is one.  Where
 /// that has not landed, the weights are handed over at once: the sooner they are used, the sooner
 /// their stage is filled again.
-__device__ __forceinline__ void ScoresGroup::publish(bool expect) {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::publish(bool expect) {
   if (expect && !ptx::mbarrier_try_wait(memory.full(landing.stage), landing.parity)) {
     ptx::fence_async_proxy();
     hand_over();
@@ -55,7 +59,9 @@ __device__ __forceinline__ void ScoresGroup::publish(bool expect) {
   ptx::fence_async_proxy();
 }
 
-__device__ __forceinline__ void ScoresGroup::last_tile(float (&scores)[kScores], int tile) {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::last_tile(float (&scores)[kScores],
+                                                                int tile) {
   hand_over();
   wgmma::wait<0>();
   weigh(scores, tile, true);
@@ -63,7 +69,8 @@ __device__ __forceinline__ void ScoresGroup::last_tile(float (&scores)[kScores],
 }
 
 /// An item without tokens: nothing is attended to.
-__device__ __forceinline__ void ScoresGroup::no_tokens() const {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::no_tokens() const {
   const int of_tile = warp * 32 + lane;
   if (of_tile >= item.row_count) return;
   if (item.slot < 0) {
@@ -73,7 +80,8 @@ __device__ __forceinline__ void ScoresGroup::no_tokens() const {
   }
 }
 
-__device__ __forceinline__ void ScoresGroup::run() {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::run() {
   for (int i = items.begin; i < items.end; ++i) {
     const WorkItem next = items.get(i);
     const int tiles = (next.token_end - next.token_begin + kTokens - 1) / kTokens;

@@ -20,6 +20,7 @@ constexpr int kSteps = kSlices * kStepsASlice;
 constexpr int kHandOverStep = 24;
 constexpr int kScores = kTokens / 2;  ///< of a thread: two rows, lane / 4 and 8 below it
 
+template <bool kGather>
 struct ScoresGroup {
   const SplitArguments& arguments;
   SharedMemory memory;
@@ -51,6 +52,7 @@ struct ScoresGroup {
   __device__ void expect_tile();
   __device__ void multiply(float (&scores)[kScores]);
   __device__ void mask(float (&scores)[kScores], int token) const;
+  __device__ void mask_list(float (&scores)[kScores], int token) const;
   __device__ bool above(const float (&scores)[kScores]) const;
   __device__ void move_references(const float (&scores)[kScores], bool first);
   __device__ void weigh(float (&scores)[kScores], int tile, bool last);

@@ -6,7 +6,9 @@
 namespace headsplit::kernels::dense::hopper {
 
 /// scores: of 8 x i + 2 x (lane % 4) + {0, 1}, i = 0.., in [4 x i + 2 x half + {0, 1}].
-__device__ __forceinline__ void ScoresGroup::mask(float (&scores)[kScores], int token) const {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::mask(float (&scores)[kScores],
+                                                           int token) const {
 #pragma unroll
   for (int i = 0; i < kScores; ++i) {
     const int column = token + i / 4 * 8 + lane % 4 * 2 + i % 2;
@@ -14,7 +16,23 @@ __device__ __forceinline__ void ScoresGroup::mask(float (&scores)[kScores], int 
   }
 }
 
-__device__ __forceinline__ bool ScoresGroup::above(const float (&scores)[kScores]) const {
+/// The same of entries of the index list that count for nothing.
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::mask_list(float (&scores)[kScores],
+                                                                int token) const {
+  const std::int32_t* const list =
+      arguments.page_table + std::int64_t{item.request} * arguments.pages_per_request;
+  const int position = token + lane;
+  const bool mine = position < item.token_end && is_slot(arguments, __ldg(list + position));
+  const std::uint32_t counts = __ballot_sync(0xFFFFFFFF, mine) >> (lane % 4 * 2);
+#pragma unroll
+  for (int i = 0; i < kScores; ++i) {
+    if ((counts >> (i / 4 * 8 + i % 2) & 1) == 0) scores[i] = -INFINITY;
+  }
+}
+
+template <bool kGather>
+__device__ __forceinline__ bool ScoresGroup<kGather>::above(const float (&scores)[kScores]) const {
   bool any = false;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -31,8 +49,9 @@ __device__ __forceinline__ bool ScoresGroup::above(const float (&scores)[kScores
 
 /// Moves the references of this warp's rows to their largest scores, where these are above, and
 /// says what the output so far is to be multiplied with.
-__device__ __forceinline__ void ScoresGroup::move_references(const float (&scores)[kScores],
-                                                             bool first) {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::move_references(
+    const float (&scores)[kScores], bool first) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     float largest = -INFINITY;
@@ -54,10 +73,16 @@ __device__ __forceinline__ void ScoresGroup::move_references(const float (&score
 }
 
 /// Weights of the tile's scores into shared memory.  tile: of the item.
-__device__ __forceinline__ void ScoresGroup::weigh(float (&scores)[kScores], int tile, bool last) {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::weigh(float (&scores)[kScores], int tile,
+                                                            bool last) {
   wgmma::written(scores);
   const int token = item.token_begin + tile * kTokens;
-  if (token + kTokens > mask_begin) mask(scores, token);
+  if constexpr (kGather) {
+    mask_list(scores, token);
+  } else if (token + kTokens > mask_begin) {
+    mask(scores, token);
+  }
   const bool moves = __any_sync(0xFFFFFFFF, above(scores));
   if (moves) move_references(scores, tile == 0);
   if (lane == 0) {
@@ -93,7 +118,8 @@ __device__ __forceinline__ void ScoresGroup::weigh(float (&scores)[kScores], int
 }
 
 /// With the last tile of an item: what the output is multiplied with at the end, and the LSE.
-__device__ __forceinline__ void ScoresGroup::store_sums() {
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::store_sums() {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const float total = quad_sum(sum[half]);

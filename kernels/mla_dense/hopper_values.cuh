@@ -10,6 +10,7 @@
 /// A warpgroup that multiplies weights with values: 64 rows, 256 of the latent dimensions.
 namespace headsplit::kernels::dense::hopper {
 
+template <bool kGather>
 struct ValuesGroup {
   const SplitArguments& arguments;
   SharedMemory memory;
@@ -21,7 +22,7 @@ struct ValuesGroup {
   float output[kValuesDims / 2];
   float factor[2];  ///< of this thread's rows at the item's end
   RingPosition ring{};
-  HalfTileLoader loader;
+  HalfTileLoader<kGather> loader;
 
   __device__ void group_barrier() const {
     ptx::barrier_sync(kScoresBarrier + 1 + half_of_dims, kGroupThreads);
@@ -48,12 +49,14 @@ struct ValuesGroup {
 };
 
 /// Fills the stage of the tile before this one again.
-__device__ __forceinline__ void ValuesGroup::refill() {
+template <bool kGather>
+__device__ __forceinline__ void ValuesGroup<kGather>::refill() {
   loader.start(ring.stage == 0 ? kStages - 1 : ring.stage - 1);
   loader.find();
 }
 
-__device__ __forceinline__ void ValuesGroup::multiply(bool first, bool last) {
+template <bool kGather>
+__device__ __forceinline__ void ValuesGroup<kGather>::multiply(bool first, bool last) {
   // The refill of the last stage comes while the products run, unless there is time before.  (Warps
   // may differ: nothing of the whole group is waited for in it.)
   const bool behind = ptx::mbarrier_try_wait(memory.weighed(ring.stage), ring.parity);
@@ -86,7 +89,8 @@ __device__ __forceinline__ void ValuesGroup::multiply(bool first, bool last) {
   ring.advance(kStages);
 }
 
-__device__ __forceinline__ void ValuesGroup::store(const WorkItem& item) const {
+template <bool kGather>
+__device__ __forceinline__ void ValuesGroup<kGather>::store(const WorkItem& item) const {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const bool real = row(half) < item.row_count;
@@ -103,8 +107,9 @@ __device__ __forceinline__ void ValuesGroup::store(const WorkItem& item) const {
 }
 
 /// A row's 256 values as bf16: each lane writes 16 bytes of every 64.
-__device__ __forceinline__ void ValuesGroup::store_output(std::uint16_t* values, int half,
-                                                          bool real) const {
+template <bool kGather>
+__device__ __forceinline__ void ValuesGroup<kGather>::store_output(std::uint16_t* values, int half,
+                                                                   bool real) const {
 #pragma unroll
   for (int i = 0; i < kValuesDims / 8; i += 4) {
     std::uint32_t packed[4];
@@ -122,8 +127,9 @@ __device__ __forceinline__ void ValuesGroup::store_output(std::uint16_t* values,
 }
 
 /// Two lanes of a quad put their halves of two blocks of 8 together: 16 bytes a store.
-__device__ __forceinline__ void ValuesGroup::store_partial(float* values, int half,
-                                                           bool real) const {
+template <bool kGather>
+__device__ __forceinline__ void ValuesGroup<kGather>::store_partial(float* values, int half,
+                                                                    bool real) const {
   const bool odd = lane % 2 != 0;
   float* const target = values + lane % 2 * 8 + lane % 4 / 2 * 4;
 #pragma unroll
@@ -144,7 +150,8 @@ __device__ __forceinline__ void ValuesGroup::store_partial(float* values, int ha
   }
 }
 
-__device__ __forceinline__ void ValuesGroup::run() {
+template <bool kGather>
+__device__ __forceinline__ void ValuesGroup<kGather>::run() {
   loader.begin();
   loader.find();
   for (int stage = 0; stage + 1 < kStages; ++stage) {

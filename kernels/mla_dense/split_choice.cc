@@ -21,6 +21,7 @@ constexpr Widths kWidths[] = {
     {Family::mla_dense, 512, 64, KvDtype::fp8, split_kernels_fp8_512_64},
     {Family::mla_dense, 512, 64, KvDtype::fp8, split_kernels_fp8_wide},
     {Family::mla_sparse, 512, 64, KvDtype::bf16, gather_kernels_512_64},
+    {Family::mla_sparse, 512, 64, KvDtype::bf16, gather_kernels_hopper},
     {Family::mla_sparse, 512, 64, KvDtype::fp8, gather_kernels_fp8_512_64},
     {Family::mla_sparse, 512, 64, KvDtype::fp8, gather_kernels_wide}};
 

@@ -44,6 +44,7 @@ std::span<const SplitKernel> split_kernels_fp8_wide();
 
 /// For mla_sparse: `page_table` is [lists, pages_per_request], a list of slots for each request.
 std::span<const SplitKernel> gather_kernels_512_64();
+std::span<const SplitKernel> gather_kernels_hopper();
 std::span<const SplitKernel> gather_kernels_fp8_512_64();
 std::span<const SplitKernel> gather_kernels_wide();
 

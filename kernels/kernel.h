@@ -53,6 +53,12 @@ struct ExpandedCache {
   const std::uint16_t* values = nullptr;
 };
 
+/// Index lists in device memory, as mla_sparse reads them (Problem::indices, top_k_lengths).
+struct TokenLists {
+  const std::int32_t* slots = nullptr;    ///< [batch, query_tokens, top_k]
+  const std::int32_t* lengths = nullptr;  ///< [batch, query_tokens]
+};
+
 /// A kernel bound to one problem: random inputs made, outputs and workspaces allocated.
 /// Not thread-safe.  CUDA kernels enqueue on the stream they were bound to and do not wait.
 class BoundKernel {
@@ -71,6 +77,8 @@ class BoundKernel {
   virtual std::optional<OutputView> output() const { return std::nullopt; }
   /// K and V that a launch writes, for an attention that follows; nothing: it writes none.
   virtual std::optional<ExpandedCache> expanded() const { return std::nullopt; }
+  /// Lists that a launch writes, for a sparse attention that follows; nothing: it writes none.
+  virtual std::optional<TokenLists> lists() const { return std::nullopt; }
 };
 
 class DevicePool;
@@ -82,6 +90,9 @@ struct BindOptions {
   DevicePool* pool = nullptr;  ///< CUDA: memory to be used again (device/pool.h); null = none
   /// CUDA, per_head: attend to this, of a problem with the same pages, and not to random K and V.
   std::optional<ExpandedCache> expanded;
+  /// CUDA, mla_sparse: attend to these, of a problem with the same pages, lengths and top_k, and
+  /// not to the problem's own.
+  std::optional<TokenLists> lists;
   int num_splits = 0;  ///< 0 = chosen by the kernel; tests and batch-invariant runs fix it
 };
 

@@ -93,10 +93,12 @@ std::int64_t Problem::length_sum() const {
 std::int64_t Problem::rows() const {
   const std::int64_t heads = shape.local_heads;
   if (shape.family == Family::kv_expand) return length_sum() * heads;
+  if (shape.family == Family::dsa_indexer) return std::int64_t{shape.batch} * shape.query_tokens;
   return heads * shape.batch * shape.query_tokens;
 }
 
 int Problem::request_of(std::int64_t row) const {
+  if (shape.family == Family::dsa_indexer) return static_cast<int>(row / shape.query_tokens);
   const std::int64_t token = row / shape.local_heads;  // of all requests
   if (shape.family != Family::kv_expand) return static_cast<int>(token / shape.query_tokens);
   std::int64_t before = 0;

@@ -33,7 +33,9 @@ struct ProblemSource {
 ///              requests in order, H, d_k + d_v], LSE 0
 ///   mla_sparse as mla_dense, but query token t of a request attends to the first top_k_lengths
 ///              entries of its index list
-///   dsa_indexer  output [batch, T, top_k]: an output row is a list of scores
+///   dsa_indexer  query [batch, T, index_heads, index_dim] and cache of index keys, e4m3; output
+///              [batch, T, top_k] slots; an output row is a list of scores
+///              (dsa_indexer/reference.h)
 /// Attention writes bf16 on CUDA and fp32 on the CPU; LSE [batch, T, H] fp32, natural logarithm.
 /// Query token t of a request with KV length n attends to the first n - (T - 1 - t) tokens
 /// (design.md section 8); a row that attends to nothing has output 0 and LSE -infinity.
@@ -62,7 +64,7 @@ struct Problem {
   /// denominator of its outputs only (the LSE is of the tokens alone).  Empty: none.
   std::vector<float> sinks;
 
-  /// Output rows; of kv_expand, the sum of lengths x H.
+  /// Output rows; of kv_expand, the sum of lengths x H; of dsa_indexer, batch x T.
   std::int64_t rows() const;
   /// The request that an output row belongs to.
   int request_of(std::int64_t row) const;

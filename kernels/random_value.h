@@ -20,7 +20,11 @@ enum class Tensor : std::uint64_t {
   key = 6,
   value = 7,
   weight = 8,
-  index = 9
+  index = 9,
+  index_query = 16,
+  index_key = 17,
+  index_scale = 18,
+  index_weight = 19
 };
 
 /// 64 random bits for (seed, tensor, index): counter-based, so any element can be made anywhere,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/dsa_indexer/reference.h"
 #include "kernels/kv_expand/reference.h"
 #include "kernels/mla_dense/reference.h"
 #include "kernels/mla_sparse/reference.h"
@@ -19,6 +20,9 @@ Result<std::vector<ReferenceRow>> reference_rows(const Problem& problem,
   if (family == Family::per_head) return per_head_reference_rows(problem, rows);
   if (family == Family::kv_expand) return kv_expand_reference_rows(problem, rows);
   if (family == Family::mla_sparse) return mla_sparse_reference_rows(problem, rows);
+  if (family == Family::dsa_indexer) {
+    return indexer::dsa_indexer_reference_rows(problem, rows);
+  }
   return mla_dense_reference_rows(problem, rows);
 }
 

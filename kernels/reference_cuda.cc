@@ -96,7 +96,10 @@ ReferenceArguments arguments_of(const Problem& problem) {
 Result<std::vector<ReferenceRow>> reference_rows_cuda(const Problem& problem,
                                                       std::span<const std::int64_t> rows,
                                                       cudaStream_t stream, DevicePool* pool) {
-  if (problem.shape.family == Family::kv_expand) return reference_rows(problem, rows);
+  const Family family = problem.shape.family;
+  if (family == Family::kv_expand || family == Family::dsa_indexer) {
+    return reference_rows(problem, rows);
+  }
   std::vector<ReferenceRow> found;
   if (rows.empty()) return found;
   const bool sparse = problem.shape.family == Family::mla_sparse;

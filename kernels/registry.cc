@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/dsa_indexer/dsa_indexer_cpu.h"
 #include "kernels/kernel.h"
 #include "kernels/kv_expand/kv_expand_cpu.h"
 #include "kernels/kv_expand/shape.h"
@@ -43,6 +44,11 @@ const KernelEntry kCpuEntries[] = {
      .summary = "latents to keys and values of every head, blocked fp32 products",
      .supports = check_kv_expand_shape,
      .bind = bind_kv_expand_cpu},
+    {.name = "dsa_indexer",
+     .backend = Backend::cpu,
+     .summary = "scores of all tokens by FP8 index keys, and an exact top-k of them",
+     .supports = dsa_indexer_cpu_supports,
+     .bind = bind_dsa_indexer_cpu},
 };
 
 std::vector<KernelEntry> all_entries() {

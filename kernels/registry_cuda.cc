@@ -1,5 +1,6 @@
 #include "kernels/registry_cuda.h"
 
+#include "kernels/dsa_indexer/dsa_indexer_cuda.h"
 #include "kernels/kv_expand/kv_expand_cuda.h"
 #include "kernels/mla_dense/mla_dense_cuda.h"
 #include "kernels/mla_sparse/mla_sparse_cuda.h"
@@ -41,6 +42,12 @@ const KernelEntry kCudaEntries[] = {
      .summary = "latents to keys and values of every head through cuBLASLt",
      .supports = kv_expand_cuda_supports,
      .bind = bind_kv_expand_cuda},
+    {.name = "dsa_indexer",
+     .backend = Backend::cuda,
+     .summary = "scores of all tokens by FP8 index keys, and an exact top-k of them; wgmma on "
+                "Hopper, mma.sync from sm_80 on",
+     .supports = dsa_indexer_cuda_supports,
+     .bind = bind_dsa_indexer_cuda},
 };
 
 }  // namespace

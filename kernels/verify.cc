@@ -29,10 +29,16 @@ struct RowError {
   }
 };
 
+/// Of those that are finite: a list of scores ends with -infinity where there is no token.
 double rms(const std::vector<double>& values) {
   double sum = 0;
-  for (const double value : values) sum += value * value;
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+  int count = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    sum += value * value;
+    ++count;
+  }
+  return count == 0 ? 0 : std::sqrt(sum / count);
 }
 
 RowError compare(const OutputRow& row, const ReferenceRow& reference, const Tolerance& allowed) {

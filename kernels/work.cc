@@ -39,11 +39,23 @@ Work sparse_work(const Problem& problem) {
               .qo_bytes = static_cast<double>(problem.rows()) * width * 2};
 }
 
+/// Index keys once, whatever reads them; queries, weights and lists.
+Work indexer_work(const Problem& problem) {
+  const RankProblem& shape = problem.shape;
+  const double tokens = static_cast<double>(problem.length_sum());
+  const double rows = static_cast<double>(problem.rows());
+  return Work{
+      .flops = 2 * tokens * shape.query_tokens * shape.index_heads * shape.index_dim,
+      .kv_bytes = tokens * static_cast<double>(cache_row_bytes(shape)),
+      .qo_bytes = rows * (1.0 * shape.index_heads * (shape.index_dim + 4) + 4.0 * shape.top_k)};
+}
+
 }  // namespace
 
 Work work(const Problem& problem) {
   const RankProblem& shape = problem.shape;
   if (shape.family == Family::kv_expand) return expansion_work(problem);
+  if (shape.family == Family::dsa_indexer) return indexer_work(problem);
   if (shape.family == Family::mla_sparse) return sparse_work(problem);
   const double width = shape.query_width() + shape.output_width();
   return Work{

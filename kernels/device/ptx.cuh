@@ -233,6 +233,14 @@ __device__ __forceinline__ void e4m3_to_f16(std::uint32_t& low, std::uint32_t& h
       : "r"(values));
 }
 
+/// Two values rounded to e4m3, `low` in the low byte; beyond 448 they saturate.
+/// "Data movement and conversion instructions: cvt"; sm_89.
+__device__ __forceinline__ std::uint32_t pack_e4m3(float low, float high) {
+  std::uint16_t result;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(result) : "f"(high), "f"(low));
+  return result;
+}
+
 /// Two values rounded to f16, `low` in the low half.
 /// "Data movement and conversion instructions: cvt"; sm_80.
 __device__ __forceinline__ std::uint32_t pack_f16(float low, float high) {
@@ -350,6 +358,54 @@ __device__ __forceinline__ void allow_dependent_launch() {
 __device__ __forceinline__ void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// CTAs of this one's cluster, and its number among them; nothing before sm_90: 1 and 0.
+/// "Special registers: %cluster_nctarank, %cluster_ctarank"; sm_90.
+__device__ __forceinline__ int cluster_size() {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t value;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(value));
+  return static_cast<int>(value);
+#else
+  return 1;
+#endif
+}
+__device__ __forceinline__ int cluster_rank() {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t value;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
+  return static_cast<int>(value);
+#else
+  return 0;
+#endif
+}
+
+/// All threads of the cluster arrive, and wait for each other: what was written to shared memory
+/// before is seen after.  "Parallel synchronization instructions: barrier.cluster"; sm_90.
+__device__ __forceinline__ void cluster_arrive() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void cluster_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+/// A value in shared memory of another CTA of the cluster, at this one's address of it.
+/// "Data movement and conversion instructions: mapa, ld.shared::cluster"; sm_90.
+__device__ __forceinline__ std::uint32_t load_cluster(std::uint32_t address, int rank) {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t there;
+  std::uint32_t value;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(there) : "memory");
+  return value;
+#else
+  return load_shared(address);
 #endif
 }
 

@@ -186,6 +186,40 @@ __device__ __forceinline__ void m64n256k16(float (&d)[128], const std::uint32_t 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
 }
 
+/// d[64, N] = (add ? d : 0) + a[64, 32] x b[N, 32]^T for N of 16, 32 and 64, e4m3 in, fp32 out; a
+/// in registers (a thread has four values of rows lane / 4 and lane / 4 + 8 from 4 x (lane % 4) on,
+/// then of both 16 further on), 16 rows a warp; b k-major, in shared memory.
+__device__ __forceinline__ void e4m3_product(float (&d)[8], const std::uint32_t (&a)[4],
+                                             std::uint64_t b, bool add) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %13, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n16k32.f32.e4m3.e4m3 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7}, {%8, %9, %10, %11}, %12, add, 1, 1;\n}"
+      : HEADSPLIT_F4(d, 0), HEADSPLIT_F4(d, 4)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
+}
+__device__ __forceinline__ void e4m3_product(float (&d)[16], const std::uint32_t (&a)[4],
+                                             std::uint64_t b, bool add) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %21, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
+      "{%16, %17, %18, %19}, %20, add, 1, 1;\n}"
+      : HEADSPLIT_F16(d, 0)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
+}
+__device__ __forceinline__ void e4m3_product(float (&d)[32], const std::uint32_t (&a)[4],
+                                             std::uint64_t b, bool add) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, add, 1, 1;\n}"
+      : HEADSPLIT_F16(d, 0), HEADSPLIT_F16(d, 16)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
+}
+
 #undef HEADSPLIT_F64
 #undef HEADSPLIT_F16
 #undef HEADSPLIT_F4

@@ -59,7 +59,9 @@ class BoundSplit final : public BoundKernel {
         config_(config_of(problem, choice, plan)),
         partials_most_(options.num_splits > 0 ? options.num_splits : plan.num_splits),
         split_(split_arguments(choice, plan)),
-        combine_(combine_arguments(plan)) {}
+        combine_(combine_arguments(plan)) {
+    if (options.lists) split_.page_table = options.lists->slots;
+  }
 
   /// What can fail before the first launch.
   Result<void> prepare() {

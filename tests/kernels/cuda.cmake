@@ -9,4 +9,7 @@ if(HEADSPLIT_HAS_CUDA)
     LIBRARIES headsplit_kernels LABELS gpu TIMEOUT 300)
   headsplit_test(kv_expand_cuda_test SOURCES kv_expand_cuda_test.cc gpu_main.cc
     LIBRARIES headsplit_kernels LABELS gpu TIMEOUT 300)
+  headsplit_test(dsa_indexer_cuda_test
+    SOURCES dsa_indexer_cuda_test.cc kv_write_cuda_test.cc gpu_main.cc
+    LIBRARIES headsplit_kernels LABELS gpu TIMEOUT 300)
 endif()

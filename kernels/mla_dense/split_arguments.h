@@ -34,13 +34,13 @@ struct SplitArguments {
   std::int32_t local_heads = 0;
   std::int32_t query_tokens = 0;
   std::int32_t pages_per_request = 0;
-  std::int32_t slot_count = 0;     ///< of the cache; mla_sparse: other entries of a list are none
   std::int32_t page_shift = 0;     ///< log2 of the page's tokens
   std::int32_t tile_rows = 0;      ///< rows of a partial
   std::int32_t stages = 0;         ///< tiles of the cache that fit shared memory
   float scale_log2 = 0;            ///< softmax scale x log2(e)
   std::uint64_t cache_policy = 0;  ///< of the lines of the cache in L2
   WorkItem inline_items[kInlineItems] = {};
+  std::int32_t slot_count = 0;  ///< of the cache; mla_sparse: other entries of a list are none
 };
 
 }  // namespace headsplit::kernels::dense

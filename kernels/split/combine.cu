@@ -91,7 +91,7 @@ struct HeldPartials {
 };
 
 /// What a warp merges: 128 dimensions of one row.  kSplitWarps warps share its partials.
-template <int kWarps, int kSplitWarps>
+template <int kWarps, int kSplitWarps, bool kSinks>
 struct Output {
   const CombineArguments& arguments;
   const MergeItem& merge;
@@ -120,9 +120,9 @@ struct Output {
   __device__ void store(const float4& total, const RowLse& lse) const {
     const std::int64_t target = target_row();
     float inverse = lse.sum > 0 ? __fdividef(1, lse.sum) : 0;
-    if (arguments.sinks != nullptr && lse.sum > 0) {
+    if constexpr (kSinks) {
       const float sink = arguments.sinks[merge.row_begin + row];
-      inverse = 1 / (lse.sum + exp_approx(sink - lse.largest));
+      if (lse.sum > 0) inverse = 1 / (lse.sum + exp_approx(sink - lse.largest));
     }
     *reinterpret_cast<uint2*>(arguments.output + target * arguments.width + dim) =
         make_uint2(ptx::pack_bf16(total.x * inverse, total.y * inverse),
@@ -160,7 +160,7 @@ struct Output {
 };
 
 /// kWarps warps a CTA, kSplitWarps of them for each output.
-template <int kWarps, int kSplitWarps>
+template <int kWarps, int kSplitWarps, bool kSinks>
 __global__ void __launch_bounds__(32 * kWarps)
     combine_kernel(const __grid_constant__ CombineArguments arguments) {
   static_assert(kSplitWarps == 1 || kSplitWarps == kWarps, "an output's warps share a barrier");
@@ -175,17 +175,21 @@ __global__ void __launch_bounds__(32 * kWarps)
   const int lane = threadIdx.x % 32;
   // Lanes past the end do what the last one with dimensions does.
   const int dim = min(index % chunks * kCombineDims + lane * 4, arguments.width - 4);
-  const Output<kWarps, kSplitWarps> output{arguments, merge, row, dim, warp, lane};
+  const Output<kWarps, kSplitWarps, kSinks> output{arguments, merge, row, dim, warp, lane};
   ptx::wait_for_previous_kernel();  // what comes before is of the plan
   output.merge_partials(of_warp);
 }
 
-constexpr CombineKernel kKernels[] = {
-    {.threads = 128, .split_warps = 1, .function = combine_kernel<4, 1>},
-    {.threads = 256, .split_warps = 8, .function = combine_kernel<8, 8>}};
+template <bool kSinks>
+constexpr CombineKernel kFewAndMany[] = {
+    {.threads = 128, .split_warps = 1, .function = combine_kernel<4, 1, kSinks>},
+    {.threads = 256, .split_warps = 8, .function = combine_kernel<8, 8, kSinks>}};
 
 }  // namespace
 
-std::span<const CombineKernel> combine_kernels() { return kKernels; }
+std::span<const CombineKernel> combine_kernels(bool sinks) {
+  if (sinks) return kFewAndMany<true>;
+  return kFewAndMany<false>;
+}
 
 }  // namespace headsplit::kernels::split

@@ -22,7 +22,6 @@ struct CombineArguments {
   const float* partial_lse = nullptr;
   std::uint16_t* output = nullptr;
   float* lse = nullptr;
-  const float* sinks = nullptr;  ///< [packed_rows], of one KV head: mla_sparse's; null: none
   std::int32_t merge_count = 0;
   std::int32_t packed_rows = 0;  ///< of a sequence
   std::int32_t tile_rows = 0;
@@ -30,6 +29,7 @@ struct CombineArguments {
   std::int32_t kv_heads = 1;     ///< sequences of a request
   std::int32_t group_heads = 1;  ///< query heads of a sequence; not used with one KV head
   MergeItem inline_merges[kInlineMerges] = {};
+  const float* sinks = nullptr;  ///< [packed_rows], of one KV head: mla_sparse's; null: none
 };
 
 constexpr int kCombineDims = 128;  ///< dimensions that one warp merges
@@ -43,8 +43,8 @@ struct CombineKernel {
 
   constexpr int outputs() const { return threads / 32 / split_warps; }
 };
-/// For few partials a row, and for many.
-std::span<const CombineKernel> combine_kernels();
+/// For few partials a row, and for many.  sinks: add those of the arguments to the denominators.
+std::span<const CombineKernel> combine_kernels(bool sinks);
 
 /// Puts the merges into the arguments, where they fit.
 void carry_merges(CombineArguments& arguments, std::span<const MergeItem> merges);

@@ -19,7 +19,8 @@ void carry_merges(CombineArguments& arguments, std::span<const MergeItem> merges
 }
 
 Result<void> launch_combine(const CombineArguments& arguments, const CombineLaunch& how) {
-  const CombineKernel& kernel = combine_kernels()[how.num_splits > kManyPartials ? 1 : 0];
+  const CombineKernel& kernel =
+      combine_kernels(arguments.sinks != nullptr)[how.num_splits > kManyPartials ? 1 : 0];
   const int chunks = (arguments.width + kCombineDims - 1) / kCombineDims;
   const int outputs = arguments.tile_rows * chunks;
   cudaLaunchAttribute overlap{};

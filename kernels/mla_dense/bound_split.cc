@@ -115,13 +115,13 @@ class BoundSplit final : public BoundKernel {
         .local_heads = shape.local_heads,
         .query_tokens = shape.query_tokens,
         .pages_per_request = problem_.pages_per_request,
-        .slot_count = static_cast<std::int32_t>(problem_.slot_count()),
         .page_shift = std::countr_zero(static_cast<unsigned>(problem_.page_tokens)),
         .tile_rows = plan.tile_rows,
         .stages = choice.stages,
         .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e),
         // Where no other CTA wants a line of the cache, it makes room for partials and queries.
-        .cache_policy = plan.width == 1 ? buffers_.first_to_go : buffers_.as_usual};
+        .cache_policy = plan.width == 1 ? buffers_.first_to_go : buffers_.as_usual,
+        .slot_count = static_cast<std::int32_t>(problem_.slot_count())};
     if (plan.one_item_each() && plan.ctas() <= kInlineItems) {
       std::copy(plan.items.begin(), plan.items.end(), arguments.inline_items);
       arguments.items = nullptr;
@@ -135,11 +135,11 @@ class BoundSplit final : public BoundKernel {
                                .partial_lse = buffers_.partial_lse.data(),
                                .output = buffers_.output.data(),
                                .lse = buffers_.lse.data(),
-                               .sinks = problem_.sinks.empty() ? nullptr : buffers_.sinks.data(),
                                .merge_count = static_cast<std::int32_t>(plan.merges.size()),
                                .packed_rows = split_.packed_rows,
                                .tile_rows = plan.tile_rows,
                                .width = problem_.shape.d_latent};
+    if (!problem_.sinks.empty()) arguments.sinks = buffers_.sinks.data();
     split::carry_merges(arguments, plan.merges);
     return arguments;
   }

@@ -89,12 +89,12 @@ Result<void> measure(agent::Device& device, int batch, int context, KvDtype dtyp
   for (const int tp : {1, 2, 4, 8}) {
     // What is timed last is no kernel that another one could take the place of in memory: a device
     // knows kernels by their address.
-    const Problem dense = kernels::make_problem(
-        shape_of(Family::mla_dense, kHeads / tp, batch, context, dtype), 1);
+    const Problem dense =
+        kernels::make_problem(shape_of(Family::mla_dense, kHeads / tp, batch, context, dtype), 1);
     const auto all_tokens = TRY(device.bind("mla_dense", dense));
     const double dense_us = TRY(median_us(device, *all_tokens));
-    const Problem sparse = kernels::make_problem(
-        shape_of(Family::mla_sparse, kHeads / tp, batch, context, dtype), 1);
+    const Problem sparse =
+        kernels::make_problem(shape_of(Family::mla_sparse, kHeads / tp, batch, context, dtype), 1);
     const auto attend =
         TRY(sparse_entry->bind(sparse, {.stream = device.stream(), .lists = indexer->lists()}));
     const double attend_us = TRY(median_us(device, *attend));

@@ -8,6 +8,8 @@ namespace headsplit::kernels::indexer {
 namespace {
 
 constexpr int kStagesMin = 2;
+/// Tiles on their way to an SM: more are not faster.
+constexpr int kTilesAhead = 12;
 /// Tokens of a row that are worth a CTA of their own.
 constexpr std::int64_t kSelectTokens = 4096;
 
@@ -40,7 +42,8 @@ void fit(Choice& choice, const split::GpuLimits& limits, const Tuning& tuning, i
     return std::clamp(room / kStageBytes, 0, kStagesMax);
   };
   while (ctas_per_sm > 1 && stages_of(ctas_per_sm) < kStagesMin) --ctas_per_sm;
-  choice.stages = stages_of(ctas_per_sm);
+  const int useful = (kTilesAhead + ctas_per_sm - 1) / ctas_per_sm;
+  choice.stages = std::min(stages_of(ctas_per_sm), std::max(kStagesMin, useful));
   if (tuning.stages > 0) choice.stages = std::min(choice.stages, tuning.stages);
 }
 

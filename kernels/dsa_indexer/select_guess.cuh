@@ -23,38 +23,48 @@ __device__ __forceinline__ float score_of(Entry entry) {
   return __uint_as_float(key ^ ((key >> 31) != 0 ? 0x80000000 : 0xFFFFFFFF));
 }
 
-template <class Combine>
-__device__ __forceinline__ float reduce(float value, float (&of_warps)[kSelectWarps],
-                                        const Combine& combine) {
+/// The least and the largest value of all threads.
+struct Range {
+  float least;
+  float largest;
+
+  __device__ __forceinline__ void widen_over_warp() {
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
+    for (int step = 16; step > 0; step /= 2) {
+      least = fminf(least, __shfl_xor_sync(kAllLanes, least, step));
+      largest = fmaxf(largest, __shfl_xor_sync(kAllLanes, largest, step));
+    }
   }
-  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = of_warps[threadIdx.x % 32];
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    value = combine(value, __shfl_xor_sync(kAllLanes, value, step));
+  __device__ static Range of_cta(float value, SelectShared& shared) {
+    Range range{value, value};
+    range.widen_over_warp();
+    if (threadIdx.x % 32 == 0) {
+      shared.warp_least[threadIdx.x / 32] = range.least;
+      shared.warp_largest[threadIdx.x / 32] = range.largest;
+    }
+    __syncthreads();
+    range = {shared.warp_least[threadIdx.x % 32], shared.warp_largest[threadIdx.x % 32]};
+    range.widen_over_warp();
+    return range;
   }
-  return value;
+};
+
+/// A quarter more of the sample than should be chosen of it, and a few.
+__device__ __forceinline__ int enough_of_sample(const Row& row) {
+  return int(float(row.wanted) * (kBins * 1.25f) / float(row.tokens)) + 12;
 }
 
 /// Bins from somewhat below the smallest chosen score, going by a sample of the row, to its
 /// largest; the same for all CTAs.  sample: this thread's score of it.
 __device__ __forceinline__ Bins choose_bins(float sample, const Row& row, SelectShared& shared) {
-  const float least =
-      reduce(sample, shared.warp_least, [](float a, float b) { return fminf(a, b); });
-  const float largest =
-      reduce(sample, shared.warp_largest, [](float a, float b) { return fmaxf(a, b); });
+  const int enough = enough_of_sample(row);
+  const auto [least, largest] = Range::of_cta(sample, shared);
   const float width = (largest - least) / kBins;
   const int bin = width > 0 ? min(kBins - 1, int((sample - least) / width)) : 0;
   atomicAdd(&shared.sample[bin], 1u);
   // Nearly all are chosen: the smallest chosen one may be below the sample.
   if (threadIdx.x == 0) shared.low_bin = -kBins / 8;
   __syncthreads();
-  // A quarter more of the sample than should be chosen of it, and a few.
-  const int enough = int(std::int64_t{row.wanted} * (kBins * 5 / 4) / row.tokens) + 12;
   const int place = kBins - 1 - int(threadIdx.x);
   const int count = int(shared.sample[place]);
   const int before = sum_up_to(count, shared) - count;
@@ -93,8 +103,13 @@ __device__ __forceinline__ void make_list(const Piece& piece, float low, SelectS
   });
 }
 
-/// The entries of all CTAs that are in the threshold's bin, to this one.
-__device__ __forceinline__ int collect_members(const Row& row, SelectShared& shared) {
+/// The entries of all CTAs that are in the threshold's bin: where they are, and how many.
+__device__ __forceinline__ const Entry* collect_members(int& total, const Row& row,
+                                                        SelectShared& shared) {
+  if (row.ctas == 1) {
+    total = shared.member_count;
+    return shared.members;
+  }
   int first = 0;
   for (int rank = 0; rank < row.ctas; ++rank) {
     const int count = int(ptx::load_cluster(ptx::shared_address(&shared.member_count), rank));
@@ -106,7 +121,8 @@ __device__ __forceinline__ int collect_members(const Row& row, SelectShared& sha
     first += count;
   }
   __syncthreads();
-  return first;
+  total = first;
+  return shared.ranked;
 }
 
 /// The smallest chosen entry of the row into `threshold`.  False, for all CTAs: too many scores are
@@ -131,11 +147,12 @@ __device__ __forceinline__ bool find_threshold(const Bins& bins, const Row& row,
     shared.members[atomicAdd(&shared.member_count, 1)] = shared.list[i];
   }
   cluster_barrier(row.ctas);
-  const int members = collect_members(row, shared);
-  if (int(threadIdx.x) < members) {
-    const Entry mine = shared.ranked[threadIdx.x];
+  int total = 0;
+  const Entry* const members = collect_members(total, row, shared);
+  if (int(threadIdx.x) < total) {
+    const Entry mine = members[threadIdx.x];
     int better = 0;
-    for (int i = 0; i < members; ++i) better += shared.ranked[i] > mine;
+    for (int i = 0; i < total; ++i) better += members[i] > mine;
     if (better == row.wanted - shared.above - 1) shared.threshold = mine;
   }
   __syncthreads();

@@ -1,57 +1,10 @@
 #pragma once
 
+#include "kernels/mla_dense/fp8_wide_queries.cuh"
 #include "kernels/mla_dense/fp8_wide_scores_group.cuh"
 
-/// Queries into shared memory, and their products with keys.
+/// Start of an item, and products of queries with keys.
 namespace headsplit::kernels::dense::wide {
-
-/// Two bf16 values, in f16, or times the lift.
-__device__ __forceinline__ std::uint32_t bf16_to_f16(std::uint32_t pair) {
-  return ptx::pack_f16(__uint_as_float(pair << 16), __uint_as_float(pair & 0xFFFF0000u));
-}
-__device__ __forceinline__ std::uint32_t lifted_bf16(std::uint32_t pair) {
-  return ptx::pack_bf16(__uint_as_float(pair << 16) * kLift,
-                        __uint_as_float(pair & 0xFFFF0000u) * kLift);
-}
-
-/// Slices of 64 dimensions, in the order in which a lane of a quad meets keys: of product p it has
-/// the four dimensions 16 x lane + 4 x p .. of a latent slice, whose pairs are its k 2 x lane ..
-/// and 8 + 2 x lane ..; of RoPE 32 x (p / 2) + 8 x lane + 4 x (p % 2) ...
-template <class Rows, int kRows>
-__device__ __forceinline__ void ScoresGroup<Rows, kRows>::load_queries() const {
-#pragma unroll 1
-  for (int task = warp * 32 + lane; task < kSlices * kRows; task += kGroupThreads) {
-    const int row = task % kRows;
-    const int slice = task / kRows;
-    const bool real = row < item.row_count;
-    const auto* source = reinterpret_cast<const uint4*>(
-        arguments.query + (real ? query_row(row) : 0) * kQk + slice * kTileRowValues);
-    std::uint32_t pairs[kTileRowValues / 2];
-#pragma unroll
-    for (int i = 0; i < kTileRowChunks; ++i) {
-      const uint4 read = real ? __ldg(source + i) : make_uint4(0, 0, 0, 0);
-      pairs[4 * i] = read.x;
-      pairs[4 * i + 1] = read.y;
-      pairs[4 * i + 2] = read.z;
-      pairs[4 * i + 3] = read.w;
-    }
-#pragma unroll
-    for (int chunk = 0; chunk < kTileRowChunks; ++chunk) {
-      const int product = chunk / 2;
-      std::uint32_t words[4];
-#pragma unroll
-      for (int quad = 0; quad < 4; ++quad) {
-        words[quad] =
-            slice < kLatentSlices
-                ? bf16_to_f16(pairs[8 * quad + chunk])
-                : lifted_bf16(pairs[16 * (product / 2) + 4 * quad + 2 * (product % 2) + chunk % 2]);
-      }
-      ptx::store_shared(memory.query() + slice * memory.kQuerySliceBytes + swizzled(row, chunk),
-                        {__uint_as_float(words[0]), __uint_as_float(words[1]),
-                         __uint_as_float(words[2]), __uint_as_float(words[3])});
-    }
-  }
-}
 
 template <class Rows, int kRows>
 __device__ __forceinline__ void ScoresGroup<Rows, kRows>::begin(const WorkItem& next) {
@@ -59,7 +12,14 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::begin(const WorkItem& 
   const int* const ends = arguments.ends + item.request * arguments.query_tokens;
   mask_begin = min(item.token_end, ends[0]);
   barrier();  // what the last item had in shared memory has been read
-  load_queries();
+#pragma unroll 1
+  for (int row = 0; row < kRows; row += kQueryRows) {
+    wait(memory.full(ring.stage), ring.parity);
+    convert_queries(memory, memory.stage(ring.stage), row, item.row_count, warp * 32 + lane);
+    __syncwarp();
+    if (lane < kValuesGroups) ptx::mbarrier_arrive(memory.used(ring.stage));
+    ring.advance(memory.kStages);
+  }
   const int row = warp * 32 + lane;
   if (row < kRows) {
     const int token = (item.row_begin + row) / arguments.local_heads;

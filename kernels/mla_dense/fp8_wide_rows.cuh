@@ -27,8 +27,8 @@ __device__ __forceinline__ void clear_rows(std::uint32_t rows, int from, int lan
 /// How rows of the cache come into a stage: runs of tokens of a page each, by the copy engine.
 ///
 /// Such a policy has Arguments (what the kernel is launched with), kMasked (whether it writes masks
-/// of the rows that count), kWarps that load together, 4 at most, kArrivals (theirs for a tile) and
-/// these two functions, which all lanes of these warps call.
+/// of the rows that count), kWarps that load together, 4 at most, kArrivals (theirs for a stage)
+/// and these three functions, which all lanes of these warps call.
 struct PagedRows {
   using Arguments = SplitArguments;
   static constexpr bool kMasked = false;
@@ -64,24 +64,42 @@ struct PagedRows {
                       min(run, count - first) * kRowBytes, stage.full);
     }
   }
+
+  /// Starts the copy of queries that follow each other.  Arrives once.
+  __device__ void fill_queries(const Stage& stage, const std::uint16_t* source, int bytes) const {
+    if (lane > 0) return;
+    ptx::mbarrier_arrive_expect(stage.full, bytes);
+    if (bytes > 0) ptx::copy_bytes(stage.rows, source, bytes, stage.full);
+  }
 };
 
-/// The loading warp: the tiles of all items of the CTA, one after the other.
+/// A loading warp: queries and tiles of all items of the CTA, one after the other.
 template <class Rows, int kRows>
 struct Loader {
   SharedMemory<kRows> memory;
   split::CtaItems<typename Rows::Arguments> items;
   Rows rows;
 
+  __device__ Stage stage(const RingPosition& ring) const {
+    return {memory.stage(ring.stage), memory.mask(ring.stage), memory.full(ring.stage)};
+  }
   __device__ void run() {
     RingPosition ring{};
     for (int i = items.begin; i < items.end; ++i) {
       const WorkItem item = items.get(i);
+      if (item.token_begin >= item.token_end) continue;
       rows.begin(item);
+      for (int row = 0; row < kRows; row += kQueryRows) {
+        wait(memory.used(ring.stage), ring.parity ^ 1);
+        const std::int64_t first =
+            std::int64_t{item.request} * rows.arguments.packed_rows + item.row_begin + row;
+        const int count = min(kQueryRows, max(0, item.row_count - row));
+        rows.fill_queries(stage(ring), rows.arguments.query + first * kQk, count * kQk * 2);
+        ring.advance(memory.kStages);
+      }
       for (int token = item.token_begin; token < item.token_end; token += kTokens) {
         wait(memory.used(ring.stage), ring.parity ^ 1);
-        rows.fill({memory.stage(ring.stage), memory.mask(ring.stage), memory.full(ring.stage)},
-                  token, min(kTokens, item.token_end - token));
+        rows.fill(stage(ring), token, min(kTokens, item.token_end - token));
         ring.advance(memory.kStages);
       }
     }

@@ -44,7 +44,6 @@ struct ScoresGroup {
     return std::int64_t{item.request} * arguments.packed_rows + item.row_begin + of_tile;
   }
 
-  __device__ void load_queries() const;
   __device__ void begin(const WorkItem& next);
   __device__ std::uint32_t load_scales() const;
   __device__ void multiply(float (&scores)[kScores], std::uint32_t scales) const;

@@ -26,6 +26,11 @@ constexpr int kLatentSlices = kLatent / kTileRowValues;
 /// Tokens of a stage of the ring that rows of the cache come into.
 constexpr int kStageTokens = kTokens;
 constexpr int kStageBytes = kStageTokens * kRowBytes;
+/// An item's queries come through the ring, too, so many rows in a stage: they are asked for while
+/// the item before is computed, and would be late if they were not, behind all rows of the cache
+/// that are on their way.
+constexpr int kQueryRows = 32;
+static_assert(kQueryRows * 2 * kQk <= kStageBytes);
 
 /// Warpgroups: one makes weights, two multiply them with values, 256 latent dimensions each, and
 /// of the last a warp fetches the rows of the cache.
@@ -57,6 +62,8 @@ struct SharedMemory {
 
   static constexpr int kStages = kRows > 32 ? 3 : 4;
   static constexpr int kWeightStages = 2;
+  static constexpr int kQueryStages = kRows / kQueryRows;
+  static_assert(kQueryStages < kStages);
   static constexpr int kQuerySliceBytes = kRows * kTileRowBytes;
   static constexpr int kWeightsBytes = kTokens * kTileRowBytes;
 
@@ -105,7 +112,8 @@ struct SharedMemory {
 
   /// The rows have landed.
   __device__ std::uint32_t full(int index) const { return at(kBarriers + index * 8); }
-  /// Their values have been read, by each warp of the values' groups.
+  /// Their values have been read, by each warp of the values' groups; queries by each warp of the
+  /// scores' group, which arrives for both.
   __device__ std::uint32_t used(int index) const { return full(kStages + index); }
   /// Weights and scales are there, from each warp of the scores' group.
   __device__ std::uint32_t weighed(int index) const { return full(2 * kStages + index); }

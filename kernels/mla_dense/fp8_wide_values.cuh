@@ -150,7 +150,11 @@ __device__ __forceinline__ void ValuesGroup<Rows, kRows>::run() {
 #pragma unroll 1
   for (int i = items.begin; i < items.end; ++i) {
     item = items.get(i);
-    if (item.token_begin >= item.token_end) store<true>();
+    if (item.token_begin >= item.token_end) {
+      store<true>();
+      continue;
+    }
+    for (int queries = 0; queries < memory.kQueryStages; ++queries) ring.advance(memory.kStages);
 #pragma unroll 1
     for (int token = item.token_begin; token < item.token_end; token += kTokens) {
       tile(token == item.token_begin);

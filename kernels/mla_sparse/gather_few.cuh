@@ -35,14 +35,14 @@ struct SharedMemory {
   __device__ std::uint32_t stage(int index) const { return common.stage(index); }
   /// The rows have landed.
   __device__ std::uint32_t full(int index) const { return common.full(index); }
-  /// They have been used, by each computing warp.
+  /// They have been used, by each computing thread.
   __device__ std::uint32_t used(int index) const { return common.base + kUsed + 8 * index; }
   __device__ std::uint32_t mask(int index) const { return common.base + kMasks + 8 * index; }
 
   __device__ void init_barriers() const {
     for (int i = 0; i < kStages; ++i) {
       ptx::mbarrier_init(full(i), GatheredRows::kArrivals);
-      ptx::mbarrier_init(used(i), fp8::kWarps);
+      ptx::mbarrier_init(used(i), fp8::kThreads);
     }
   }
 };
@@ -112,8 +112,7 @@ struct Computer {
     warp.sum[0] += added[0];
     warp.sum[1] += added[1];
     warp.multiply_values(stage, scales);
-    __syncwarp();
-    if (warp.lane == 0) ptx::mbarrier_arrive(memory.used(ring.stage));
+    ptx::mbarrier_arrive(memory.used(ring.stage));
   }
 
   __device__ void run(const CtaItems& items) {

@@ -38,8 +38,8 @@ constexpr SplitKernel gather_kernel_of(double step_us, double item_us, double st
           .function = gather_kernel<kRows>};
 }
 
-constexpr SplitKernel kGatherKernels[] = {gather_kernel_of<32>(1.8, 2.5, 2),
-                                          gather_kernel_of<64>(2.5, 8, 5)};
+constexpr SplitKernel kGatherKernels[] = {gather_kernel_of<32>(1.9, 3, 2.3),
+                                          gather_kernel_of<64>(2.5, 5.5, 4)};
 
 }  // namespace
 }  // namespace headsplit::kernels::dense::wide

@@ -43,6 +43,18 @@ struct GatheredRows {
     left -= kTokens;
     find();
   }
+
+  /// Starts the copy of queries that follow each other, and arrives as often as `fill` does.
+  __device__ void fill_queries(const Stage& stage, const std::uint16_t* source, int bytes) const {
+    if (warp == 0 && lane == 0) {
+      ptx::fence_async_proxy();  // what cp.async wrote there comes before
+      ptx::mbarrier_arrive_expect(stage.full, bytes);
+      if (bytes > 0) ptx::copy_bytes(stage.rows, source, bytes, stage.full);
+    } else if (lane == 0) {
+      ptx::mbarrier_arrive(stage.full);
+    }
+    ptx::mbarrier_arrive(stage.full);
+  }
 };
 
 }  // namespace headsplit::kernels::dense::wide

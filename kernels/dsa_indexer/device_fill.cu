@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/dsa_indexer/reference.h"
 #include "kernels/dsa_indexer/stored_values.h"
 
 namespace headsplit::kernels::indexer {

@@ -13,9 +13,6 @@
 /// earlier.
 namespace headsplit::kernels::indexer {
 
-/// What random weights are multiplied with, so that scores are of about 1.
-float weight_unit(int heads);
-
 /// Where an output row is: rows are [batch, query_tokens].
 struct RowPlace {
   int request = 0;

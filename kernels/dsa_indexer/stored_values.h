@@ -12,6 +12,9 @@ HEADSPLIT_HOST_DEVICE inline std::uint8_t stored_query(std::uint64_t seed, std::
   return e4m3_bits(random_value(seed, Tensor::index_query, static_cast<std::uint64_t>(index)));
 }
 
+/// What random weights are multiplied with, so that scores are of about 1.
+float weight_unit(int heads);
+
 /// Weight `index` of [batch, query_tokens, heads]: of both signs, as models have them.
 /// unit: weight_unit of the heads.
 HEADSPLIT_HOST_DEVICE inline float stored_weight(std::uint64_t seed, std::int64_t index,

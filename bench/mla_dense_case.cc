@@ -27,7 +27,8 @@ Result<MlaDenseResult> measure_mla_dense(Device& device, const MlaDenseCase& sha
       kernels::make_problem(RankProblem{.local_heads = shape.local_heads,
                                         .batch = shape.batch,
                                         .query_tokens = shape.query_tokens,
-                                        .context = shape.context},
+                                        .context = shape.context,
+                                        .kv_dtype = shape.kv_dtype},
                             1);
   const auto kernel = TRY(device.bind("mla_dense", problem));
   TRY(kernel->poison());

@@ -13,6 +13,7 @@ struct MlaDenseCase {
   int query_tokens = 1;
   int local_heads = 16;
   std::int64_t context = 4096;
+  KvDtype kv_dtype = KvDtype::bf16;
 };
 
 /// What was measured of one.  Times: medians, L2 flushed before each launch unless it says warm.

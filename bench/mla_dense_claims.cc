@@ -29,12 +29,15 @@ class Claims {
   int missed_ = 0;
 };
 
-template <class Select, class Value>
-std::optional<double> worst(const std::vector<Compared>& rows, Select select, Value value,
+const MlaDenseCase& shape_of(const Compared& row) { return row.result.shape; }
+const MlaDenseCase& shape_of(const OnBothCaches& row) { return row.fp8.shape; }
+
+template <class Row, class Select, class Value>
+std::optional<double> worst(const std::vector<Row>& rows, Select select, Value value,
                             bool largest) {
   std::optional<double> found;
-  for (const Compared& row : rows) {
-    if (!select(row.result.shape)) continue;
+  for (const Row& row : rows) {
+    if (!select(shape_of(row))) continue;
     const double v = value(row);
     if (!found || (largest ? v > *found : v < *found)) found = v;
   }
@@ -106,6 +109,30 @@ bool judge_mla_dense(const std::vector<Compared>& rows) {
                       },
                       tflops, false),
                   690);
+  return claims.all_reached();
+}
+
+bool judge_mla_dense_fp8(const std::vector<OnBothCaches>& rows) {
+  using Shape = MlaDenseCase;
+  const auto speedup = [](const OnBothCaches& row) { return row.speedup(); };
+  const auto longest = [](const Shape& s, int heads) {
+    return s.batch == 64 && s.context == 65536 && s.local_heads == heads;
+  };
+  Claims claims;
+  claims.at_least(
+      "time on bf16 / time on FP8, batch 16 and context 4096 up",
+      worst(
+          rows, [](const Shape& s) { return s.batch >= 16 && s.context >= 4096; }, speedup, false),
+      1);
+  claims.at_least("the same, batch 64, context 65536, 16 heads",
+                  worst(
+                      rows, [&](const Shape& s) { return longest(s, 16); }, speedup, false),
+                  1.6);
+  claims.at_least("TFLOP/s, batch 64, context 65536, 128 heads",
+                  worst(
+                      rows, [&](const Shape& s) { return longest(s, 128); },
+                      [](const OnBothCaches& row) { return row.fp8.tflops; }, false),
+                  520);
   return claims.all_reached();
 }
 

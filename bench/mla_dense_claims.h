@@ -20,4 +20,15 @@ struct Compared {
 /// were reached.
 bool judge_mla_dense(const std::vector<Compared>& rows);
 
+/// A shape on both caches.
+struct OnBothCaches {
+  MlaDenseResult bf16;
+  MlaDenseResult fp8;
+
+  double speedup() const { return bf16.time_us / fp8.time_us; }
+};
+
+/// The same for what is claimed of the FP8 cache (docs/mla-dense-fp8.md).
+bool judge_mla_dense_fp8(const std::vector<OnBothCaches>& rows);
+
 }  // namespace headsplit::bench

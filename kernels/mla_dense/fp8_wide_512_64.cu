@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 template <int kRows>
-constexpr SplitKernel kernel_of(double step_us) {
+constexpr SplitKernel kernel_of(double step_us, double item_us, double start_us) {
   using Memory = SharedMemory<kRows>;
   return {.name = "wgmma in f16",
           .rows = kRows,
@@ -34,14 +34,14 @@ constexpr SplitKernel kernel_of(double step_us) {
           .stages_min = Memory::kStages,
           .stages_max = Memory::kStages,
           .step_us = step_us,
-          .item_us = 2.5,
-          .start_us = 2.7,
+          .item_us = item_us,
+          .start_us = start_us,
           .hopper = true,
           .compute_major_min = 9,
           .function = split_kernel<kRows>};
 }
 
-constexpr SplitKernel kKernels[] = {kernel_of<32>(1.6), kernel_of<64>(2.2)};
+constexpr SplitKernel kKernels[] = {kernel_of<32>(1.55, 5, 2.5), kernel_of<64>(2.25, 3.25, 7)};
 
 }  // namespace
 }  // namespace headsplit::kernels::dense::wide

@@ -25,7 +25,7 @@ export CONTAINERS_STORAGE_CONF=$store/storage.conf BUILDAH_ISOLATION=chroot TMPD
 finish() {
   [ -z "${HEADSPLIT_IMAGES:-}" ] || return 0
   # A build that was cut short leaves its mounts behind.
-  findmnt -rno TARGET | grep "^$store/" | tac | xargs -r umount -l
+  findmnt -rno TARGET | { grep "^$store/" || true; } | tac | xargs -r umount -l
   rm -rf --one-file-system "$store"
 }
 trap finish EXIT

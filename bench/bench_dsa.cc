@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "agent/device_cuda.h"
+#include "bench/in_sequence.h"
 #include "bench/kv_write_case.h"
 #include "core/stats.h"
 #include "core/version.h"
@@ -29,29 +30,6 @@ constexpr int kHeads = 128;
 constexpr int kIndexHeads = 64;
 constexpr int kIndexDim = 128;
 constexpr int kTopK = 2048;
-
-/// One launch after the other, as one.
-class InSequence final : public BoundKernel {
- public:
-  InSequence(BoundKernel& first, BoundKernel& second) : first_(first), second_(second) {}
-
-  const kernels::Config& config() const override { return second_.config(); }
-  Result<void> poison() override {
-    TRY(first_.poison());
-    return second_.poison();
-  }
-  Result<void> launch(Part part) override {
-    TRY(first_.launch(part));
-    return second_.launch(part);
-  }
-  Result<std::vector<kernels::OutputRow>> output_rows(std::span<const std::int64_t> rows) override {
-    return second_.output_rows(rows);
-  }
-
- private:
-  BoundKernel& first_;
-  BoundKernel& second_;
-};
 
 RankProblem shape_of(Family family, int heads, int batch, int context, KvDtype dtype) {
   return {.local_heads = heads,

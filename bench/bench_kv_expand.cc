@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "agent/device_cuda.h"
+#include "bench/in_sequence.h"
 #include "core/stats.h"
 #include "core/version.h"
 #include "kernels/verify.h"
@@ -32,29 +33,6 @@ struct Case {
 constexpr Case kCases[] = {{128, 32, 1, 4096}, {128, 32, 64, 4096}, {16, 32, 1, 4096},
                            {128, 8, 1, 1024},  {16, 8, 1, 1024},    {8, 1, 1, 4096},
                            {8, 1, 64, 4096},   {128, 8, 1, 16384}};
-
-/// One launch after the other, as one.
-class InSequence final : public BoundKernel {
- public:
-  InSequence(BoundKernel& first, BoundKernel& second) : first_(first), second_(second) {}
-
-  const kernels::Config& config() const override { return second_.config(); }
-  Result<void> poison() override {
-    TRY(first_.poison());
-    return second_.poison();
-  }
-  Result<void> launch(Part part) override {
-    TRY(first_.launch(part));
-    return second_.launch(part);
-  }
-  Result<std::vector<kernels::OutputRow>> output_rows(std::span<const std::int64_t> rows) override {
-    return second_.output_rows(rows);
-  }
-
- private:
-  BoundKernel& first_;
-  BoundKernel& second_;
-};
 
 RankProblem shape_of(const Case& at, Family family) {
   return {.local_heads = at.heads,

@@ -8,7 +8,6 @@
 // Arithmetic and measurements: docs/mla-dense-fp8.md.
 
 #include "kernels/mla_dense/fp8_wide_run.cuh"
-#include "kernels/mla_dense/split_kernel.h"
 
 namespace headsplit::kernels::dense::wide {
 namespace {
@@ -21,27 +20,9 @@ __global__ void __launch_bounds__(kThreads, 1)
 #endif
 }
 
-template <int kRows>
-constexpr SplitKernel kernel_of(double step_us, double item_us, double start_us) {
-  using Memory = SharedMemory<kRows>;
-  return {.name = "wgmma in f16",
-          .rows = kRows,
-          .block_rows = kRows,
-          .tokens = kTokens,
-          .threads = kThreads,
-          .fixed_bytes = Memory::kBytes - Memory::kStages * kStageBytes,
-          .stage_bytes = kStageBytes,
-          .stages_min = Memory::kStages,
-          .stages_max = Memory::kStages,
-          .step_us = step_us,
-          .item_us = item_us,
-          .start_us = start_us,
-          .hopper = true,
-          .compute_major_min = 9,
-          .function = split_kernel<kRows>};
-}
-
-constexpr SplitKernel kKernels[] = {kernel_of<32>(1.55, 5, 2.5), kernel_of<64>(2.25, 3.25, 7)};
+constexpr SplitKernel kKernels[] = {
+    split_kernel_of<32>("wgmma in f16", {1.55, 5, 2.5}, split_kernel<32>),
+    split_kernel_of<64>("wgmma in f16", {2.25, 3.25, 7}, split_kernel<64>)};
 
 }  // namespace
 }  // namespace headsplit::kernels::dense::wide

@@ -2,6 +2,7 @@
 
 #include "kernels/mla_dense/fp8_wide_scores.cuh"
 #include "kernels/mla_dense/fp8_wide_values.cuh"
+#include "kernels/mla_dense/split_kernel.h"
 
 /// A CTA of the FP8 kernel for many packed rows.
 namespace headsplit::kernels::dense::wide {
@@ -41,6 +42,35 @@ __device__ __forceinline__ void run(const typename Rows::Arguments& arguments) {
       Loader<Rows, kRows>{memory, Items::of_this_cta(arguments), {arguments, warp, lane}}.run();
     }
   }
+}
+
+/// What a kernel costs, in microseconds: SplitKernel says of what.
+struct WideCosts {
+  double step_us;
+  double item_us;
+  double start_us;
+};
+
+/// A kernel of such CTAs, however its rows come.
+template <int kRows>
+constexpr SplitKernel split_kernel_of(std::string_view name, const WideCosts& costs,
+                                      void (*function)(SplitArguments)) {
+  using Memory = SharedMemory<kRows>;
+  return {.name = name,
+          .rows = kRows,
+          .block_rows = kRows,
+          .tokens = kTokens,
+          .threads = kThreads,
+          .fixed_bytes = Memory::kBytes - Memory::kStages * kStageBytes,
+          .stage_bytes = kStageBytes,
+          .stages_min = Memory::kStages,
+          .stages_max = Memory::kStages,
+          .step_us = costs.step_us,
+          .item_us = costs.item_us,
+          .start_us = costs.start_us,
+          .hopper = true,
+          .compute_major_min = 9,
+          .function = function};
 }
 
 }  // namespace headsplit::kernels::dense::wide

@@ -4,7 +4,6 @@
 // 2,176 cycles a step of 64 tokens and 64 heads.  docs/mla-sparse.md.
 
 #include "kernels/mla_dense/fp8_wide_run.cuh"
-#include "kernels/mla_dense/split_kernel.h"
 #include "kernels/mla_sparse/gathered_rows.cuh"
 
 namespace headsplit::kernels::dense::wide {
@@ -18,28 +17,9 @@ __global__ void __launch_bounds__(kThreads, 1)
 #endif
 }
 
-template <int kRows>
-constexpr SplitKernel gather_kernel_of(double step_us, double item_us, double start_us) {
-  using Memory = SharedMemory<kRows>;
-  return {.name = "wgmma in f16, gathered",
-          .rows = kRows,
-          .block_rows = kRows,
-          .tokens = kTokens,
-          .threads = kThreads,
-          .fixed_bytes = Memory::kBytes - Memory::kStages * kStageBytes,
-          .stage_bytes = kStageBytes,
-          .stages_min = Memory::kStages,
-          .stages_max = Memory::kStages,
-          .step_us = step_us,
-          .item_us = item_us,
-          .start_us = start_us,
-          .hopper = true,
-          .compute_major_min = 9,
-          .function = gather_kernel<kRows>};
-}
-
-constexpr SplitKernel kGatherKernels[] = {gather_kernel_of<32>(1.9, 3, 2.3),
-                                          gather_kernel_of<64>(2.5, 5.5, 4)};
+constexpr SplitKernel kGatherKernels[] = {
+    split_kernel_of<32>("wgmma in f16, gathered", {1.9, 3, 2.3}, gather_kernel<32>),
+    split_kernel_of<64>("wgmma in f16, gathered", {2.5, 5.5, 4}, gather_kernel<64>)};
 
 }  // namespace
 }  // namespace headsplit::kernels::dense::wide

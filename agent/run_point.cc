@@ -233,7 +233,7 @@ Result<void> count_work(Device& device, BoundKernel& kernel, const Lease& lease,
   }
   const Stopwatch watch;
   // What an FP8 cache becomes is multiplied in f16, and f16 operations need a pass of their own.
-  const bool eight_bits = lease.point.kv_dtype == KvDtype::fp8;
+  const bool eight_bits = lease.point.kv_dtype != KvDtype::bf16;
   const CountMode mode{.detail = lease.measure.counters_detail || eight_bits,
                        .repeatable = lease.point.ranks == Ranks::emulated};
   const RememberedCounts counted{TRY(device.count(kernel, mode)), lease.point_id};

@@ -49,8 +49,10 @@ void add_shape_options(CLI::App& verb, ModelOptions& options) {
   verb.add_option("--context", options.context,
                   "KV length of a request in tokens, its query tokens included; 8192 or 8K")
       ->capture_default_str();
-  verb.add_option("--kv-dtype", options.kv_dtype,
-                  "KV cache: bf16, or fp8 (the 656-byte row of FlashMLA)")
+  verb.add_option(
+          "--kv-dtype", options.kv_dtype,
+          "KV cache: bf16, fp8 (the 656-byte row of FlashMLA), or fp8_tensor (576 bytes, one "
+          "scale for the whole cache)")
       ->capture_default_str();
 }
 

@@ -8,10 +8,11 @@
 
 namespace headsplit {
 
-/// Storage type of the KV cache: bf16 (2 bytes a value), or the 656-byte FP8 token (512 e4m3,
-/// 4 fp32 scales, 64 bf16 RoPE values).
-enum class KvDtype { bf16, fp8 };
-BOOST_DESCRIBE_ENUM(KvDtype, bf16, fp8)
+/// Storage type of the KV cache: bf16 (2 bytes a value); fp8, the 656-byte token (512 e4m3, 4 fp32
+/// scales, 64 bf16 RoPE values); or fp8_tensor, the plain 576-byte token (512 e4m3 of the latent,
+/// 64 of the RoPE key), whose values all have one scale, which stands beside the cache.
+enum class KvDtype { bf16, fp8, fp8_tensor };
+BOOST_DESCRIBE_ENUM(KvDtype, bf16, fp8, fp8_tensor)
 
 /// State of the last-level cache when a launch is timed: evicted before each launch, or left as
 /// the previous launch left it.

@@ -51,6 +51,7 @@ std::int64_t cache_row_bytes(const RankProblem& problem) {
   if (problem.family == Family::per_head) return expanded_row_bytes(problem);
   if (problem.family == Family::dsa_indexer) return problem.index_dim + kIndexScaleBytes;
   if (problem.kv_dtype == KvDtype::bf16) return std::int64_t{2} * problem.d_qk();
+  if (problem.kv_dtype == KvDtype::fp8_tensor) return problem.d_qk();
   const int scales = (problem.d_latent + kScaleWidth - 1) / kScaleWidth;
   return std::int64_t{1} * problem.d_latent + 4 * scales + 2 * problem.d_rope;
 }

@@ -7,8 +7,9 @@
 namespace headsplit {
 
 /// Bytes of one cached token that a kernel reads.  Latent (mla_dense, kv_expand): 2 x d_qk for
-/// bf16; d_latent + 4 x d_latent / 128 + 2 x d_rope for FP8 (656 for DeepSeek-V3).  per_head:
-/// 2 x kv_heads x (d_k + d_v), d_k = d_nope + d_rope.  dsa_indexer: index_dim + 4 (an index key).
+/// bf16; d_latent + 4 x d_latent / 128 + 2 x d_rope for fp8 (656 for DeepSeek-V3); d_qk
+/// for fp8_tensor.  per_head: 2 x kv_heads x (d_k + d_v), d_k = d_nope + d_rope.  dsa_indexer:
+/// index_dim + 4 (an index key).
 std::int64_t cache_row_bytes(const RankProblem& problem);
 
 /// Bytes of the keys and values that kv_expand makes of one token, or that per_head reads.

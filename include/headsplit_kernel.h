@@ -24,8 +24,13 @@ extern "C" {
 enum headsplit_backend { HEADSPLIT_CPU = 0, HEADSPLIT_CUDA = 1 };
 
 /* bf16: rows of d_qk values.  FP8: rows of d_latent e4m3 values, one fp32 scale for each 128 of
- * them, and d_rope bf16 values (656 bytes for DeepSeek-V3); a value is e4m3 x scale. */
-enum headsplit_cache { HEADSPLIT_CACHE_BF16 = 0, HEADSPLIT_CACHE_FP8 = 1 };
+ * them, and d_rope bf16 values (656 bytes for DeepSeek-V3); a value is e4m3 x scale.  FP8_TENSOR:
+ * rows of d_qk e4m3 values, each times the problem's cache_scale. */
+enum headsplit_cache {
+  HEADSPLIT_CACHE_BF16 = 0,
+  HEADSPLIT_CACHE_FP8 = 1,
+  HEADSPLIT_CACHE_FP8_TENSOR = 2
+};
 
 enum headsplit_output { HEADSPLIT_OUTPUT_F32 = 0, HEADSPLIT_OUTPUT_BF16 = 1 };
 
@@ -61,8 +66,9 @@ typedef struct headsplit_problem {
   const int32_t* lengths;         /* [batch], KV tokens, query tokens included */
   const int32_t* host_page_table; /* the same in host memory, to plan with */
   const int32_t* host_lengths;
-  void* output; /* [batch, query_tokens, local_heads, d_latent], output type as described */
-  float* lse;   /* [batch, query_tokens, local_heads], natural logarithm */
+  void* output;      /* [batch, query_tokens, local_heads, d_latent], output type as described */
+  float* lse;        /* [batch, query_tokens, local_heads], natural logarithm */
+  float cache_scale; /* FP8_TENSOR: of all values of the cache; else 1 */
 } headsplit_problem;
 
 /* What a launch does, as the kernel sees it. */

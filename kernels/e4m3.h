@@ -55,4 +55,12 @@ HEADSPLIT_HOST_DEVICE inline float fp8_cache_scale(std::uint64_t seed, std::uint
   return static_cast<float>(1u << steps) / 128;
 }
 
+/// The one scale of the cache whose values all share it.  Between 2^-7 (random values then just
+/// fit) and 2^-6, and seldom a power of two, so that one that is left out or rounded shows.
+HEADSPLIT_HOST_DEVICE inline float fp8_tensor_scale(std::uint64_t seed) {
+  constexpr std::uint32_t kOne = 1u << 23;
+  const std::uint64_t steps = random_bits(seed, Tensor::scale, ~std::uint64_t{0}) & (kOne - 1u);
+  return static_cast<float>(kOne + static_cast<std::uint32_t>(steps)) / 1073741824.0f;
+}
+
 }  // namespace headsplit::kernels

@@ -37,17 +37,29 @@ void fill_fp8_row(const Problem& problem, std::int32_t page, int slot, std::uint
   }
 }
 
+void fill_fp8_tensor_row(const Problem& problem, std::int32_t page, int slot, std::uint8_t* out) {
+  const float scale = fp8_tensor_scale(problem.seed);
+  for (int d = 0; d < problem.shape.d_qk(); ++d) {
+    out = put(out, e4m3_bits(cache_value(problem, page, slot, d) / scale));
+  }
+}
+
 void fill_bf16_row(const Problem& problem, std::int32_t page, int slot, std::uint8_t* out) {
   for (int d = 0; d < problem.shape.d_qk(); ++d) {
     out = put(out, bf16_bits(cache_value(problem, page, slot, d)));
   }
 }
 
+auto row_filler(KvDtype dtype) {
+  if (dtype == KvDtype::bf16) return fill_bf16_row;
+  return dtype == KvDtype::fp8 ? fill_fp8_row : fill_fp8_tensor_row;
+}
+
 void fill_request(const Problem& problem, int request, std::uint8_t* cache) {
   const std::int64_t row_bytes = cache_row_bytes(problem.shape);
   const std::size_t first_page =
       static_cast<std::size_t>(request) * static_cast<std::size_t>(problem.pages_per_request);
-  const auto fill = problem.shape.kv_dtype == KvDtype::fp8 ? fill_fp8_row : fill_bf16_row;
+  const auto fill = row_filler(problem.shape.kv_dtype);
   for (int token = 0; token < problem.lengths[static_cast<std::size_t>(request)]; ++token) {
     const auto column = static_cast<std::size_t>(token / problem.page_tokens);
     const std::int32_t page = problem.page_table[first_page + column];

@@ -8,8 +8,8 @@
 
 namespace headsplit::kernels {
 
-/// Inputs of a problem in host memory, in the cache's own format: bf16 rows, or 656-byte FP8 rows
-/// (d_latent e4m3 values, fp32 scales, d_rope bf16 values).
+/// Inputs of a problem in host memory, in the cache's own format: bf16 rows, 656-byte FP8 rows
+/// (d_latent e4m3 values, fp32 scales, d_rope bf16 values), or rows of d_qk e4m3 values.
 struct HostInputs {
   AlignedArray<std::uint16_t> query;  ///< bf16 [batch, query_tokens, local_heads, d_qk]
   AlignedArray<std::uint8_t> cache;   ///< [page_count, page_tokens, cache_row_bytes]

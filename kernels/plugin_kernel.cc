@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/cpu/thread_pool.h"
+#include "kernels/e4m3.h"
 #include "kernels/plugin_memory.h"
 
 namespace headsplit::kernels {
@@ -12,6 +13,11 @@ namespace {
 constexpr std::size_t kWhyBytes = 512;
 /// FLOPs may be said in floating point; more than this apart they count something else.
 constexpr double kFlopsTolerance = 1e-3;
+
+headsplit_cache cache_of(KvDtype dtype) {
+  if (dtype == KvDtype::bf16) return HEADSPLIT_CACHE_BF16;
+  return dtype == KvDtype::fp8 ? HEADSPLIT_CACHE_FP8 : HEADSPLIT_CACHE_FP8_TENSOR;
+}
 
 headsplit_problem problem_of(const Problem& problem, const PluginPointers& pointers, int threads) {
   return {.struct_bytes = sizeof(headsplit_problem),
@@ -27,7 +33,10 @@ headsplit_problem problem_of(const Problem& problem, const PluginPointers& point
           .host_page_table = problem.page_table.data(),
           .host_lengths = problem.lengths.data(),
           .output = pointers.output,
-          .lse = pointers.lse};
+          .lse = pointers.lse,
+          .cache_scale = problem.shape.kv_dtype == KvDtype::fp8_tensor
+                             ? fp8_tensor_scale(problem.seed)
+                             : 1.0f};
 }
 
 class PluginKernel final : public BoundKernel {
@@ -115,7 +124,7 @@ Result<void> call_plugin(ErrorKind kind, const std::string& what,
 
 headsplit_shape plugin_shape(const RankProblem& shape, int page_tokens) {
   return {.struct_bytes = sizeof(headsplit_shape),
-          .cache = shape.kv_dtype == KvDtype::fp8 ? HEADSPLIT_CACHE_FP8 : HEADSPLIT_CACHE_BF16,
+          .cache = cache_of(shape.kv_dtype),
           .local_heads = shape.local_heads,
           .batch = shape.batch,
           .query_tokens = shape.query_tokens,

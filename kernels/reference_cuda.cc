@@ -88,7 +88,8 @@ ReferenceArguments arguments_of(const Problem& problem) {
           .query_width = shape.query_width(),
           .output_width = shape.output_width(),
           .kv_heads = shape.family == Family::per_head ? whole_kv_heads : 0,
-          .eight_bits = shape.kv_dtype == KvDtype::fp8};
+          .eight_bits = shape.kv_dtype == KvDtype::fp8,
+          .one_scale = shape.kv_dtype == KvDtype::fp8_tensor};
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ __device__ double cache_value_of(const ReferenceArguments& a, const TokenPlace& 
                                      .dim = dim,
                                      .d_latent = a.output_width,
                                      .d_qk = a.query_width,
-                                     .eight_bits = a.eight_bits});
+                                     .eight_bits = a.eight_bits,
+                                     .one_scale = a.one_scale});
 }
 
 __device__ std::int64_t head_index(const ReferenceArguments& a, const TokenPlace& place, int dim,

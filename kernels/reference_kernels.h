@@ -30,6 +30,7 @@ struct ReferenceArguments {
   std::int32_t output_width = 0;
   std::int32_t kv_heads = 0;  ///< per_head: of the whole; 0: mla_dense, one latent for all heads
   bool eight_bits = false;    ///< of mla_dense's cache
+  bool one_scale = false;     ///< likewise
 
   /// Tokens whose weighted sum is one entry of `parts`.
   static constexpr int kChunkTokens = 64;

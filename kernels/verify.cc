@@ -120,7 +120,8 @@ Error mismatch(const Verification& result, const RowError& error) {
 }  // namespace
 
 Tolerance tolerance(KvDtype) {
-  // Both caches hold values that are exact in bf16.  What is left is the rounding of the softmax
+  // Caches hold values that are exact in bf16, or e4m3 values with one scale, which is applied to
+  // sums.  What is left is the rounding of the softmax
   // weights to bf16 for the second product (2^-9 each, and random): five times that is allowed.
   // The LSE comes from fp32 sums alone, so it is held tightly: it is what shows a mask that is off
   // by one token.

@@ -149,7 +149,8 @@ Provenance source_of(const std::vector<Collective>& list, const CollectiveModel&
 std::vector<std::string> advised_kernels(const Model& model, KvDtype dtype) {
   if (!model.is_mla()) return {core_kernel(model)};
   std::vector<std::string> kernels = {"mla_dense"};
-  if (model.index_topk > 0) kernels.push_back("mla_sparse");
+  const bool gathered = dtype != KvDtype::fp8_tensor;
+  if (model.index_topk > 0 && gathered) kernels.push_back("mla_sparse");
   if (dtype == KvDtype::bf16) kernels.insert(kernels.end(), {"mla_expanded", "mla_mixed"});
   return kernels;
 }

@@ -93,8 +93,8 @@ std::vector<Flip> flips(const AdviceRequest& request, const TimeModel& times,
   }
   if (request.model.is_mla()) {
     AdviceRequest changed = request;
-    const bool is_fp8 = request.point.kv_dtype == KvDtype::fp8;
-    changed.point.kv_dtype = is_fp8 ? KvDtype::bf16 : KvDtype::fp8;
+    const bool is_bf16 = request.point.kv_dtype == KvDtype::bf16;
+    changed.point.kv_dtype = is_bf16 ? KvDtype::fp8 : KvDtype::bf16;
     add_if_other(changed, "kv_dtype", enum_name(request.point.kv_dtype),
                  enum_name(changed.point.kv_dtype));
   }

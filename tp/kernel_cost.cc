@@ -35,26 +35,40 @@ Work layer_work(const Case& c) {
          (is_prefill(c.point) ? causal_half(core) : core);
 }
 
+const std::vector<KvDtype> kBf16Cache = {KvDtype::bf16};
+const std::vector<KvDtype> kScaledCaches = {KvDtype::bf16, KvDtype::fp8};
+const std::vector<KvDtype> kAllCaches = {KvDtype::bf16, KvDtype::fp8, KvDtype::fp8_tensor};
+
 struct KernelCost {
   std::string name;
-  bool fp8_cache;
+  std::vector<KvDtype> caches;  ///< that the kernel reads
   bool causal;  ///< halves its FLOPs in a prefill; mla_layer halves those of its core itself
   Work (*work)(const Case&);
 };
 
 const std::vector<KernelCost>& kernel_costs() {
   static const std::vector<KernelCost> costs = {
-      {"mha_decode", false, true, [](const Case& c) { return per_head_work(c.problem); }},
-      {"gqa_decode", false, true, [](const Case& c) { return per_head_work(c.problem); }},
-      {"mqa_decode", false, true, [](const Case& c) { return per_head_work(c.problem); }},
-      {"mla_dense", true, true, [](const Case& c) { return mla_dense_work(c.problem); }},
-      {"mla_sparse", true, true, sparse_work},
-      {"dsa_indexer", true, true, [](const Case& c) { return indexer_work(c.model, c.problem); }},
-      {"mla_expanded", false, true, [](const Case& c) { return mla_expanded_work(c.problem); }},
-      {"kv_expand", true, false, [](const Case& c) { return kv_expand_work(c.problem); }},
-      {"mla_mixed", false, true, mixed_work},
-      {"mla_layer", true, false, layer_work}};
+      {"mha_decode", kBf16Cache, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"gqa_decode", kBf16Cache, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"mqa_decode", kBf16Cache, true, [](const Case& c) { return per_head_work(c.problem); }},
+      {"mla_dense", kAllCaches, true, [](const Case& c) { return mla_dense_work(c.problem); }},
+      {"mla_sparse", kScaledCaches, true, sparse_work},
+      {"dsa_indexer", kAllCaches, true,
+       [](const Case& c) { return indexer_work(c.model, c.problem); }},
+      {"mla_expanded", kBf16Cache, true,
+       [](const Case& c) { return mla_expanded_work(c.problem); }},
+      {"kv_expand", kScaledCaches, false, [](const Case& c) { return kv_expand_work(c.problem); }},
+      {"mla_mixed", kBf16Cache, true, mixed_work},
+      {"mla_layer", kAllCaches, false, layer_work}};
   return costs;
+}
+
+Result<void> check_cache(const KernelCost& cost, KvDtype dtype) {
+  if (std::find(cost.caches.begin(), cost.caches.end(), dtype) != cost.caches.end()) return {};
+  std::string legal;
+  for (const KvDtype one : cost.caches) legal += (legal.empty() ? "" : ", ") + enum_name(one);
+  return fail(ErrorKind::config, "kv_dtype ", enum_name(dtype), ": ", cost.name,
+              " has no such cache; legal: ", legal);
 }
 
 Result<const KernelCost*> find_cost(const std::string& kernel) {
@@ -87,10 +101,7 @@ bool is_prefill(const Point& point) {
 Result<Work> kernel_work(const Model& model, const Point& point, const CostOptions& options,
                          int rank) {
   const KernelCost& cost = *TRY(find_cost(point.kernel));
-  if (point.kv_dtype == KvDtype::fp8 && !cost.fp8_cache) {
-    return fail(ErrorKind::config, "kv_dtype fp8: ", point.kernel,
-                " has no FP8 cache; legal: bf16");
-  }
+  TRY(check_cache(cost, point.kv_dtype));
   const Case c{model, point, options, TRY(rank_problem(model, point, rank))};
   const Work work = cost.work(c);
   return cost.causal && is_prefill(point) ? causal_half(work) : work;

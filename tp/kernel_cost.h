@@ -25,7 +25,7 @@ std::string core_kernel(const Model& model);
 /// Work of one rank for one layer of a point: the attention core, or for mla_layer the projections
 /// too.  When the query tokens are the whole context it is a prefill and the causal half counts.
 /// Fails: config (as rank_problem; unknown kernel, with the nearest; sparse kernels for a model
-/// without an indexer; an FP8 cache where the kernel has none).
+/// without an indexer; a cache that the kernel does not read).
 Result<Work> kernel_work(const Model& model, const Point& point, const CostOptions& options = {},
                          int rank = 0);
 

@@ -10,7 +10,7 @@ double cache_bytes_per_token(const Model& model, KvDtype dtype) {
     return latent_row_bytes(
         {.d_latent = model.d_latent, .d_rope = model.d_rope, .kv_dtype = dtype});
   }
-  return model.cache_row_values() * (dtype == KvDtype::fp8 ? 1.0 : kBf16Bytes);
+  return model.cache_row_values() * (dtype == KvDtype::bf16 ? kBf16Bytes : 1.0);
 }
 
 std::vector<CacheSize> cache_sizes(const Model& model, std::int64_t context, int layers) {
@@ -33,6 +33,7 @@ std::vector<CacheSize> cache_sizes(const Model& model, std::int64_t context, int
   const double row = model.cache_row_values();
   add("MLA (latent + RoPE key)", row, cache_bytes_per_token(model, KvDtype::bf16));
   add("MLA (FP8 row with scales)", row, cache_bytes_per_token(model, KvDtype::fp8));
+  add("MLA (FP8 row, one scale)", row, cache_bytes_per_token(model, KvDtype::fp8_tensor));
   return sizes;
 }
 

@@ -18,6 +18,7 @@ double latent_row_bytes(const RankProblem& problem) {
   constexpr double kScaleBytes = 4;
   constexpr double kValuesPerScale = 128;
   if (problem.kv_dtype == KvDtype::bf16) return kBf16Bytes * problem.d_qk();
+  if (problem.kv_dtype == KvDtype::fp8_tensor) return problem.d_qk();
   return problem.d_latent + kScaleBytes * std::ceil(problem.d_latent / kValuesPerScale) +
          kBf16Bytes * problem.d_rope;
 }

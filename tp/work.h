@@ -30,7 +30,8 @@ Work operator+(const Work& left, const Work& right);
 constexpr double kBf16Bytes = 2;
 
 /// Bytes of one cached latent: 2 x (d_latent + d_rope) in BF16 (1152 for DeepSeek-V3); in FP8
-/// d_latent bytes, an fp32 scale for every 128 of them and the RoPE part in BF16 (656).
+/// d_latent bytes, an fp32 scale for every 128 of them and the RoPE part in BF16 (656);
+/// in FP8 with one scale d_latent + d_rope (576).
 double latent_row_bytes(const RankProblem& problem);
 
 /// Summed KV lengths of the rank's requests: batch x context, or what the ragged draw expects (the

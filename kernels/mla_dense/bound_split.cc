@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/device/row_gather.h"
+#include "kernels/e4m3.h"
 #include "kernels/mla_dense/device_buffers.h"
 #include "kernels/mla_dense/planned_split.h"
 #include "kernels/split/combine.h"
@@ -121,6 +122,7 @@ class BoundSplit final : public BoundKernel {
         .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e),
         // Where no other CTA wants a line of the cache, it makes room for partials and queries.
         .cache_policy = plan.width == 1 ? buffers_.first_to_go : buffers_.as_usual,
+        .cache_scale = fp8_tensor_scale(problem_.seed),
         .slot_count = static_cast<std::int32_t>(problem_.slot_count())};
     if (plan.one_item_each() && plan.ctas() <= kInlineItems) {
       std::copy(plan.items.begin(), plan.items.end(), arguments.inline_items);

@@ -7,6 +7,28 @@
 
 namespace headsplit::kernels::dense {
 
+namespace {
+
+/// The cache in its type.  used, source_pages: [page_count] on the device.
+cudaError_t fill(const Buffers& buffers, const Problem& inputs, const std::int32_t* used,
+                 const std::int32_t* source_pages, cudaStream_t stream) {
+  const RankProblem& shape = inputs.shape;
+  auto* const bytes = reinterpret_cast<unsigned char*>(buffers.cache.data());
+  switch (shape.kv_dtype) {
+    case KvDtype::fp8:
+      return fill_fp8_cache(bytes, used, inputs.page_count, inputs.page_tokens, shape.d_latent,
+                            shape.d_rope, inputs.seed, stream, source_pages);
+    case KvDtype::fp8_tensor:
+      return fill_fp8_tensor_cache(bytes, used, inputs.page_count, inputs.page_tokens, shape.d_qk(),
+                                   inputs.seed, stream, source_pages);
+    case KvDtype::bf16: break;
+  }
+  return fill_cache(buffers.cache.data(), used, inputs.page_count, inputs.page_tokens, shape.d_qk(),
+                    inputs.seed, stream, source_pages);
+}
+
+}  // namespace
+
 Result<void> Buffers::poison(cudaStream_t stream) const {
   TRY(make_nan(output, stream));
   for (const auto* buffer : {&lse, &partial_output, &partial_lse}) {
@@ -45,14 +67,7 @@ Result<Buffers> make_buffers(const Problem& problem, const Problem& inputs, cons
   const auto source_pages =
       TRY(DeviceBuffer<std::int32_t>::copy_of(inputs.source.pages, stream, pool));
   CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), inputs.seed, stream, source));
-  if (shape.kv_dtype == KvDtype::fp8) {
-    CUDA_TRY(fill_fp8_cache(reinterpret_cast<unsigned char*>(buffers.cache.data()), used.data(),
-                            inputs.page_count, inputs.page_tokens, shape.d_latent, shape.d_rope,
-                            inputs.seed, stream, source_pages.data()));
-  } else {
-    CUDA_TRY(fill_cache(buffers.cache.data(), used.data(), inputs.page_count, inputs.page_tokens,
-                        shape.d_qk(), inputs.seed, stream, source_pages.data()));
-  }
+  CUDA_TRY(fill(buffers, inputs, used.data(), source_pages.data(), stream));
   const auto policies = TRY(DeviceBuffer<std::uint64_t>::make(2, pool));
   std::array<std::uint64_t, 2> made = {};
   CUDA_TRY(make_policies(policies.data(), stream));

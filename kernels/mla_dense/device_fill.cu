@@ -33,10 +33,19 @@ __global__ void fill_query_kernel(std::uint16_t* query, std::int64_t count, std:
   }
 }
 
-/// A block takes slots, its threads their values.
-__global__ void fill_cache_kernel(std::uint16_t* cache, const std::int32_t* used_slots,
-                                  std::int64_t slots, int page_tokens, int d_qk, std::uint64_t seed,
+/// A random value as stored; of bytes e4m3.
+template <class Value>
+__device__ Value stored_bits(float value, std::uint64_t seed) {
+  if constexpr (sizeof(Value) == 1) return e4m3_bits(value / fp8_tensor_scale(seed));
+  return bf16_bits(value);
+}
+
+/// Rows that are values of one type.  A block takes slots, its threads their values.
+template <class Value>
+__global__ void fill_cache_kernel(Value* cache, const std::int32_t* used_slots, std::int64_t slots,
+                                  int page_tokens, int d_qk, std::uint64_t seed,
                                   const std::int32_t* source_pages) {
+  constexpr Value kNone = sizeof(Value) == 1 ? 0xFF : kNan;
   for (std::int64_t slot = blockIdx.x; slot < slots; slot += gridDim.x) {
     const bool used = slot % page_tokens < used_slots[slot / page_tokens];
     const std::int64_t page = slot / page_tokens;
@@ -44,7 +53,8 @@ __global__ void fill_cache_kernel(std::uint16_t* cache, const std::int32_t* used
     const std::int64_t whole_slot = whole_page * page_tokens + slot % page_tokens;
     for (int dim = threadIdx.x; dim < d_qk; dim += kThreads) {
       const auto index = static_cast<std::uint64_t>(whole_slot * d_qk + dim);
-      cache[slot * d_qk + dim] = used ? bf16_bits(random_value(seed, Tensor::cache, index)) : kNan;
+      cache[slot * d_qk + dim] =
+          used ? stored_bits<Value>(random_value(seed, Tensor::cache, index), seed) : kNone;
     }
   }
 }
@@ -101,6 +111,17 @@ cudaError_t fill_query(std::uint16_t* query, std::int64_t count, std::uint64_t s
 cudaError_t fill_cache(std::uint16_t* cache, const std::int32_t* used_slots,
                        std::int64_t page_count, int page_tokens, int d_qk, std::uint64_t seed,
                        cudaStream_t stream, const std::int32_t* source_pages) {
+  const std::int64_t slots = page_count * page_tokens;
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(slots, kBlocksMax));
+  fill_cache_kernel<<<blocks, kThreads, 0, stream>>>(cache, used_slots, slots, page_tokens, d_qk,
+                                                     seed, source_pages);
+  return cudaGetLastError();
+}
+
+cudaError_t fill_fp8_tensor_cache(unsigned char* cache, const std::int32_t* used_slots,
+                                  std::int64_t page_count, int page_tokens, int d_qk,
+                                  std::uint64_t seed, cudaStream_t stream,
+                                  const std::int32_t* source_pages) {
   const std::int64_t slots = page_count * page_tokens;
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(slots, kBlocksMax));
   fill_cache_kernel<<<blocks, kThreads, 0, stream>>>(cache, used_slots, slots, page_tokens, d_qk,

@@ -34,6 +34,13 @@ cudaError_t fill_fp8_cache(unsigned char* cache, const std::int32_t* used_slots,
                            std::uint64_t seed, cudaStream_t stream,
                            const std::int32_t* source_pages = nullptr);
 
+/// The same of the FP8 cache with one scale: [page_count, page_tokens, d_qk] e4m3 values, each
+/// multiplied with fp8_tensor_scale(seed) where it is used.
+cudaError_t fill_fp8_tensor_cache(unsigned char* cache, const std::int32_t* used_slots,
+                                  std::int64_t page_count, int page_tokens, int d_qk,
+                                  std::uint64_t seed, cudaStream_t stream,
+                                  const std::int32_t* source_pages = nullptr);
+
 /// Enqueues the making of L2 policies, which only instructions of the GPU can say.
 /// policies: [2], for lines that are first to go, and for all others.
 cudaError_t make_policies(std::uint64_t* policies, cudaStream_t stream);

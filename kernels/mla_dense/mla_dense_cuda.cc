@@ -25,11 +25,7 @@ Result<void> mla_dense_cuda_supports(const RankProblem& shape) {
   if (shape.batch < 1 || shape.context < 0) {
     return fail(ErrorKind::config, "mla_dense: batch must be positive, context not negative");
   }
-  if (split_kernels_of(shape).empty()) {
-    return fail(ErrorKind::config, "mla_dense on CUDA has d_latent + d_rope of ",
-                supported_widths(Family::mla_dense, shape.kv_dtype), " for a ",
-                enum_name(shape.kv_dtype), " cache, not ", shape.d_latent, " + ", shape.d_rope);
-  }
+  if (split_kernels_of(shape).empty()) return no_such_kernel(shape);
   return {};
 }
 

@@ -23,7 +23,8 @@ float cache_value(const Problem& problem, std::int64_t page, int slot, int dim) 
                              .dim = dim,
                              .d_latent = shape.d_latent,
                              .d_qk = shape.d_qk(),
-                             .eight_bits = shape.kv_dtype == KvDtype::fp8});
+                             .eight_bits = shape.kv_dtype == KvDtype::fp8,
+                             .one_scale = shape.kv_dtype == KvDtype::fp8_tensor});
 }
 
 ReferenceKeys reference_keys(const Problem& problem, int request, ThreadPool& pool) {

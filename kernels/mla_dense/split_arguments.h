@@ -14,11 +14,11 @@ using split::WorkItem;
 /// to memory at the start of a kernel.
 constexpr int kInlineItems = 160;
 
-/// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16 (or rows of FP8,
-/// fp8_shape.h), page_table [batch, pages_per_request], ends [batch, query_tokens] tokens that a
-/// query token attends to, never fewer than the one before it, output [batch, packed rows,
-/// d_latent] bf16, lse [batch, packed rows] fp32, partial_output [slots, tile_rows, d_latent] and
-/// partial_lse [slots, tile_rows] fp32.
+/// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16 (or rows of FP8:
+/// fp8_shape.h; d_qk e4m3 values, of fp8_tensor), page_table [batch, pages_per_request], ends
+/// [batch, query_tokens] tokens that a query token attends to, never fewer than the one before it,
+/// output [batch, packed rows, d_latent] bf16, lse [batch, packed rows] fp32, partial_output
+/// [slots, tile_rows, d_latent] and partial_lse [slots, tile_rows] fp32.
 struct SplitArguments {
   const std::uint16_t* query = nullptr;
   const std::uint16_t* cache = nullptr;
@@ -40,6 +40,7 @@ struct SplitArguments {
   float scale_log2 = 0;            ///< softmax scale x log2(e)
   std::uint64_t cache_policy = 0;  ///< of the lines of the cache in L2
   WorkItem inline_items[kInlineItems] = {};
+  float cache_scale = 1;        ///< of fp8_tensor: of all values of the cache
   std::int32_t slot_count = 0;  ///< of the cache; mla_sparse: other entries of a list are none
 };
 

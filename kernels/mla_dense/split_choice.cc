@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/nearest.h"
+
 namespace headsplit::kernels::dense {
 namespace {
 
@@ -56,14 +58,26 @@ std::vector<SplitKernel> split_kernels_of(const RankProblem& shape) {
   return found;
 }
 
-std::string supported_widths(Family family, KvDtype kv_dtype) {
-  std::string text;
+Error no_such_kernel(const RankProblem& shape) {
+  std::vector<std::string> widths_found;
+  std::vector<std::string> types_found;
+  const auto add = [](std::vector<std::string>& list, std::string text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+  };
   for (const Widths& widths : kWidths) {
-    if (widths.family != family || widths.kv_dtype != kv_dtype) continue;
-    const std::string found = str(widths.d_latent, " + ", widths.d_rope);
-    if (text.find(found) == std::string::npos) text += str(text.empty() ? "" : ", ", found);
+    if (widths.family != shape.family) continue;
+    add(types_found, enum_name(widths.kv_dtype));
+    if (widths.kv_dtype != shape.kv_dtype) continue;
+    add(widths_found, str(widths.d_latent, " + ", widths.d_rope));
   }
-  return text;
+  const std::string kernel = enum_name(shape.family) + " on CUDA";
+  const std::string dtype = enum_name(shape.kv_dtype);
+  if (widths_found.empty()) {
+    return fail(ErrorKind::config, kernel, " reads no ", dtype,
+                " cache; legal: ", joined(types_found));
+  }
+  return fail(ErrorKind::config, kernel, " has d_latent + d_rope of ", joined(widths_found),
+              " for a ", dtype, " cache, not ", shape.d_latent, " + ", shape.d_rope);
 }
 
 std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits) {

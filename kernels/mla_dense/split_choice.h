@@ -21,8 +21,9 @@ struct Choice {
 /// The kernels for these widths and this type of cache; empty when there are none.
 std::vector<SplitKernel> split_kernels_of(const RankProblem& shape);
 
-/// Widths that there are instantiations for: "512 + 64, 512 + 0, 256 + 32" for mla_dense in bf16.
-std::string supported_widths(Family family, KvDtype kv_dtype);
+/// Why a shape has none, with what is legal: types of cache, or widths ("512 + 64, 512 + 0, 256 +
+/// 32" for mla_dense in bf16).
+Error no_such_kernel(const RankProblem& shape);
 
 /// The kernels for these widths that this GPU runs and has the shared memory for.
 std::vector<Choice> runnable_kernels(const RankProblem& shape, const GpuLimits& limits);

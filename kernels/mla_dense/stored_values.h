@@ -13,6 +13,7 @@ struct CachePlace {
   int d_latent = 0;
   int d_qk = 0;
   bool eight_bits = false;  ///< FP8 cache: its latent part is e4m3 x scale
+  bool one_scale = false;   ///< FP8 cache: all values are e4m3, with one scale
 };
 
 /// Query element `index` of [batch, query_tokens, local_heads, d_qk], as stored: bf16.
@@ -20,12 +21,16 @@ HEADSPLIT_HOST_DEVICE inline float stored_query_value(std::uint64_t seed, std::i
   return round_to_bf16(random_value(seed, Tensor::query, static_cast<std::uint64_t>(index)));
 }
 
-/// A cache element as stored: bf16, or e4m3 times the scale of its tile.
+/// A cache element as stored: bf16, or e4m3 times the scale of its tile or of the cache.
 HEADSPLIT_HOST_DEVICE inline float stored_cache_value(std::uint64_t seed, const CachePlace& place) {
   const auto slot = static_cast<std::uint64_t>(place.slot);
   const float value = random_value(
       seed, Tensor::cache,
       slot * static_cast<std::uint64_t>(place.d_qk) + static_cast<std::uint64_t>(place.dim));
+  if (place.one_scale) {
+    const float scale = fp8_tensor_scale(seed);
+    return e4m3_value(e4m3_bits(value / scale)) * scale;
+  }
   if (!place.eight_bits || place.dim >= place.d_latent) return round_to_bf16(value);
   const int tiles = (place.d_latent + kFp8ScaleTile - 1) / kFp8ScaleTile;
   const float scale =

@@ -8,10 +8,8 @@ namespace headsplit::kernels {
 
 Result<void> mla_sparse_cuda_supports(const RankProblem& shape) {
   TRY(check_sparse_shape(shape));
-  if (!dense::split_kernels_of(shape).empty()) return {};
-  return fail(ErrorKind::config, "mla_sparse on CUDA has d_latent + d_rope of ",
-              dense::supported_widths(Family::mla_sparse, shape.kv_dtype), " for a ",
-              enum_name(shape.kv_dtype), " cache, not ", shape.d_latent, " + ", shape.d_rope);
+  if (dense::split_kernels_of(shape).empty()) return dense::no_such_kernel(shape);
+  return {};
 }
 
 Result<std::unique_ptr<BoundKernel>> bind_mla_sparse_cuda(const Problem& problem,

@@ -65,11 +65,12 @@ TEST(Predict, AnswersBadInputWithOneLineAndExitCodeTwo) {
       {"predict --model deepseek-v3 --batch 0", "--batch '0': expected a whole number"},
       {"predict --model deepseek-v3 --context 8X", "--context '8X'"},
       {"predict --model deepseek-v3 --kv-dtype int4",
-       "--kv-dtype: 'int4' is not one of: bf16, fp8"},
+       "--kv-dtype: 'int4' is not one of: bf16, fp8, fp8_tensor"},
       {"predict --model deepseek-v3 --table layouts2", "did you mean 'layouts'"},
       {"predict --model qwen2.5-7b --kernel mla_dense", "needs a latent"},
       {"predict --model deepseek-v3 --kernel mla_sparse", "no index_topk"},
-      {"predict --model deepseek-v3 --kernel mla_expanded --kv-dtype fp8", "has no FP8 cache"}};
+      {"predict --model deepseek-v3 --kernel mla_expanded --kv-dtype fp8",
+       "has no such cache; legal: bf16"}};
   for (const auto& [command_line, part] : cases) {
     const Answer answer = run(command_line);
     EXPECT_EQ(answer.code, 2) << command_line;

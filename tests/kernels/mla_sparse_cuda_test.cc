@@ -136,6 +136,8 @@ TEST(MlaSparseCudaKernel, SaysWhyItCannot) {
   shape.d_latent = 256;
   EXPECT_EQ(entry->supports(shape).error().message,
             "mla_sparse on CUDA has d_latent + d_rope of 512 + 64 for a bf16 cache, not 256 + 64");
+  EXPECT_EQ(entry->supports(sparse_shape({.kv_dtype = KvDtype::fp8_tensor})).error().message,
+            "mla_sparse on CUDA reads no fp8_tensor cache; legal: bf16, fp8");
 }
 
 TEST(ReferenceCuda, OfListsAgreesWithTheOneOnTheCpu) {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "kernels/e4m3.h"
+#include "kernels/mla_dense/reference.h"
 #include "kernels/plugin_memory.h"
 #include "kernels/verify.h"
 
@@ -167,6 +169,20 @@ TEST(PluginInputs, OfAnFp8CacheAreRowsOf656Bytes) {
   std::memcpy(&scale, inputs.cache.get() + row * 656 + 512, sizeof scale);
   EXPECT_GT(scale, 0);
   EXPECT_LE(scale, 1.0f / 16);
+}
+
+TEST(PluginInputs, OfAnFp8CacheWithOneScaleAreE4m3Values) {
+  RankProblem shape = small_shape();
+  shape.kv_dtype = KvDtype::fp8_tensor;
+  const Problem problem = make_problem(shape, 5);
+  ThreadPool pool(1);
+  const HostInputs inputs = make_host_inputs(problem, pool);
+  EXPECT_EQ(inputs.cache_bytes, std::int64_t{576} * problem.page_count * problem.page_tokens);
+  const std::int32_t page = problem.page_table[0];
+  const std::uint8_t* const row = inputs.cache.get() + std::int64_t{page} * 576 * 64;
+  for (int d = 0; d < 576; ++d) {
+    EXPECT_EQ(e4m3_value(row[d]) * fp8_tensor_scale(5), cache_value(problem, page, 0, d));
+  }
 }
 
 TEST(PluginMemory, ReadsBf16RowsAsFloats) {

@@ -89,11 +89,13 @@ TEST(Work, IntensityOfLongContextsNearsTwoHeadsTimesWidthOverRowBytes) {
   EXPECT_NEAR(counted.flops / counted.hbm_bytes(), 2.0 * 128 * 1088 / 1152, 0.1);
 }
 
-TEST(CacheRow, IsTwoBytesAValueOrThe656ByteFp8Token) {
+TEST(CacheRow, IsTwoBytesAValueOrOneOfTheFp8Tokens) {
   RankProblem shape = deepseek_v3(1, 1, 1, 1);
   EXPECT_EQ(cache_row_bytes(shape), 1152);
   shape.kv_dtype = KvDtype::fp8;
   EXPECT_EQ(cache_row_bytes(shape), 656);
+  shape.kv_dtype = KvDtype::fp8_tensor;
+  EXPECT_EQ(cache_row_bytes(shape), 576);
 }
 
 TEST(Memory, CoversTheCacheAndGrowsWithTheBatch) {

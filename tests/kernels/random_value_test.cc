@@ -110,5 +110,13 @@ TEST(Fp8Scale, KeepsRandomValuesInRangeAndDiffersFromTileToTile) {
   EXPECT_LT(3.4642f / *low, kE4m3Largest);
 }
 
+TEST(Fp8Scale, OfAWholeCacheKeepsRandomValuesInRangeAndComesFromTheSeed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    EXPECT_GE(fp8_tensor_scale(seed), 1.0f / 128);
+    EXPECT_LT(fp8_tensor_scale(seed), 1.0f / 64);
+  }
+  EXPECT_NE(fp8_tensor_scale(1), fp8_tensor_scale(2));
+}
+
 }  // namespace
 }  // namespace headsplit::kernels

@@ -37,7 +37,7 @@ double largest_difference(const Problem& problem) {
 }
 
 TEST(ReferenceCuda, IsThatOfTheCpuUpToTheOrderOfSums) {
-  for (const KvDtype dtype : {KvDtype::bf16, KvDtype::fp8}) {
+  for (const KvDtype dtype : {KvDtype::bf16, KvDtype::fp8, KvDtype::fp8_tensor}) {
     for (const Lengths lengths : {Lengths::equal, Lengths::ragged}) {
       for (const int query_tokens : {1, 3}) {
         const RankProblem shape{.local_heads = 5,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/e4m3.h"
+
 namespace headsplit::kernels {
 namespace {
 
@@ -76,6 +78,21 @@ TEST(Reference, ReadsAnFp8CacheAtItsPrecision) {
   }
   EXPECT_GT(difference, 1);
   EXPECT_EQ(cache_value(eight_bits, 0, 0, 512), cache_value(sixteen_bits, 0, 0, 512));
+}
+
+TEST(Reference, ReadsAnFp8CacheOfOneScaleAsE4m3TimesIt) {
+  RankProblem shape{.context = 1};
+  shape.kv_dtype = KvDtype::fp8_tensor;
+  const Problem eight_bits = make_problem(shape, 1);
+  shape.kv_dtype = KvDtype::bf16;
+  const Problem sixteen_bits = make_problem(shape, 1);
+  const float scale = fp8_tensor_scale(1);
+  for (int d = 0; d < 576; ++d) {
+    const double exact = cache_value(sixteen_bits, 0, 0, d);
+    const float rounded = cache_value(eight_bits, 0, 0, d);
+    EXPECT_NEAR(rounded, exact, std::abs(exact) / 16 + 1.0 / 128);
+    EXPECT_EQ(e4m3_value(e4m3_bits(rounded / scale)) * scale, rounded);
+  }
 }
 
 }  // namespace

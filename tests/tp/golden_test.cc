@@ -162,13 +162,14 @@ TEST(Golden, CacheOfThirtyTwoThousandTokensInNinetyThreeLayers) {
   const Model k3{
       .heads = 96, .layers = 24, .d_latent = 512, .d_rope = 64, .d_nope = 128, .d_v = 128};
   const auto sizes = cache_sizes(k3, 32768, 93);
-  ASSERT_EQ(sizes.size(), 6u);
+  ASSERT_EQ(sizes.size(), 7u);
   EXPECT_NEAR(sizes[0].gib, 139.5, 0.05);
   EXPECT_NEAR(sizes[1].gib, 11.6, 0.05);
   EXPECT_NEAR(sizes[2].gib, 1.45, 0.005);
   EXPECT_NEAR(sizes[3].gib, 2.91, 0.005);
   EXPECT_EQ(sizes[3].values_per_token, 512);
   EXPECT_EQ(sizes[5].bytes_per_token, 656.0 * 93);
+  EXPECT_EQ(sizes[6].bytes_per_token, 576.0 * 93);
 }
 
 // 2 hidden d_c + 2 hidden H d_k + 2 H d_c (d_k + d_v), against 4 H d_c L (section 4.1).

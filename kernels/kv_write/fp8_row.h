@@ -22,6 +22,11 @@ constexpr int kRopeAt = kScalesAt + 4 * kTiles;
 constexpr int kRowBytes = kRopeAt + 2 * kRope;
 static_assert(kRowBytes == 656);
 
+/// A row of the cache with one scale: 512 values of e4m3, 64 of e4m3 (the RoPE key).  The scale is
+/// given; a value beyond 448 x scale is stored as that (it saturates, and is counted), all others
+/// have the error above.
+constexpr int kTensorRowBytes = kLatent + kRope;
+
 /// How a tile's scale follows from its largest magnitude.
 enum class ScaleRule {
   exact,        ///< amax / 448: the whole range of e4m3 is used

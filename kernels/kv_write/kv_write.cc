@@ -21,6 +21,18 @@ void write_tile(const std::uint16_t* values, ScaleRule rule, std::uint8_t* targe
   std::memcpy(scale_target, &scale, sizeof scale);
 }
 
+/// Gives how many values saturated.
+std::int64_t write_values(const std::uint16_t* values, int count, float inverse,
+                          std::uint8_t* target) {
+  std::int64_t saturated = 0;
+  for (int i = 0; i < count; ++i) {
+    const float scaled = bf16_value(values[i]) * inverse;
+    if (std::abs(scaled) > kE4m3Largest) ++saturated;
+    target[i] = e4m3_bits(scaled);
+  }
+  return saturated;
+}
+
 }  // namespace
 
 void write_rows(const Tokens& tokens, ScaleRule rule, std::uint8_t* cache) {
@@ -33,6 +45,22 @@ void write_rows(const Tokens& tokens, ScaleRule rule, std::uint8_t* cache) {
     }
     std::memcpy(row + kRopeAt, tokens.rope + token * kRope, 2 * kRope);
   }
+}
+
+std::int64_t write_tensor_rows(const Tokens& tokens, float scale, std::uint8_t* cache) {
+  const float inverse = 1 / scale;
+  std::int64_t saturated = 0;
+  for (std::int64_t token = 0; token < tokens.count; ++token) {
+    if (tokens.slots[token] < 0) continue;
+    std::uint8_t* const row = cache + std::int64_t{tokens.slots[token]} * kTensorRowBytes;
+    saturated += write_values(tokens.latents + token * kLatent, kLatent, inverse, row);
+    saturated += write_values(tokens.rope + token * kRope, kRope, inverse, row + kLatent);
+  }
+  return saturated;
+}
+
+void read_tensor_row(const std::uint8_t* row, float scale, float* values) {
+  for (int d = 0; d < kLatent + kRope; ++d) values[d] = e4m3_value(row[d]) * scale;
 }
 
 void read_row(const std::uint8_t* row, float* values) {

@@ -18,7 +18,12 @@ struct Tokens {
 /// are not allowed.
 void write_rows(const Tokens& tokens, ScaleRule rule, std::uint8_t* cache);
 
+/// The same into rows of the cache with one scale [slots, 576].  scale: 2^-20 and more.  Gives how
+/// many values saturated.
+std::int64_t write_tensor_rows(const Tokens& tokens, float scale, std::uint8_t* cache);
+
 /// The 576 values (latent, then RoPE) that a row stands for.
 void read_row(const std::uint8_t* row, float* values);
+void read_tensor_row(const std::uint8_t* row, float scale, float* values);
 
 }  // namespace headsplit::kernels::kv_write

@@ -48,27 +48,63 @@ NewTokens tokens_of(int count, int cache_slots) {
   return tokens;
 }
 
+/// Tokens on the device and a cache of `kSlots` rows.
+struct OnDevice {
+  static constexpr int kSlots = 4096;
+
+  OnDevice(const NewTokens& tokens, const std::vector<std::uint8_t>& rows)
+      : latents(DeviceBuffer<std::uint16_t>::copy_of(tokens.latents, stream.get()).value()),
+        rope(DeviceBuffer<std::uint16_t>::copy_of(tokens.rope, stream.get()).value()),
+        slots(DeviceBuffer<std::int32_t>::copy_of(tokens.slots, stream.get()).value()),
+        cache(DeviceBuffer<std::uint8_t>::copy_of(rows, stream.get()).value()) {}
+
+  Tokens view() const { return {latents.data(), rope.data(), slots.data(), slots.count()}; }
+  std::vector<std::uint8_t> rows() const {
+    std::vector<std::uint8_t> got(std::size_t(cache.count()));
+    stream.synchronize().value();
+    cuda_result(cudaMemcpy(got.data(), cache.data(), got.size(), cudaMemcpyDeviceToHost), "rows")
+        .value();
+    return got;
+  }
+
+  Stream stream = Stream::make().value();
+  DeviceBuffer<std::uint16_t> latents, rope;
+  DeviceBuffer<std::int32_t> slots;
+  DeviceBuffer<std::uint8_t> cache;
+};
+
 TEST(KvWriteCuda, WritesTheBytesThatTheCpuWrites) {
-  const Stream stream = Stream::make().value();
   for (const ScaleRule rule : {ScaleRule::exact, ScaleRule::power_of_two}) {
     for (const int count : {0, 1, 9, 3000}) {
-      const int slots = 4096;
-      const NewTokens tokens = tokens_of(count, slots);
-      std::vector<std::uint8_t> wanted(std::size_t{4096} * kRowBytes, 0xAB);
-      const auto latents =
-          DeviceBuffer<std::uint16_t>::copy_of(tokens.latents, stream.get()).value();
-      const auto rope = DeviceBuffer<std::uint16_t>::copy_of(tokens.rope, stream.get()).value();
-      const auto places = DeviceBuffer<std::int32_t>::copy_of(tokens.slots, stream.get()).value();
-      const auto cache = DeviceBuffer<std::uint8_t>::copy_of(wanted, stream.get()).value();
-      const Tokens on_device{latents.data(), rope.data(), places.data(), count};
-      ASSERT_EQ(enqueue_write(on_device, rule, cache.data(), stream.get()), cudaSuccess);
-      std::vector<std::uint8_t> got(wanted.size());
-      ASSERT_EQ(cudaMemcpyAsync(got.data(), cache.data(), got.size(), cudaMemcpyDeviceToHost,
-                                stream.get()),
+      const NewTokens tokens = tokens_of(count, OnDevice::kSlots);
+      std::vector<std::uint8_t> wanted(std::size_t{OnDevice::kSlots} * kRowBytes, 0xAB);
+      const OnDevice device(tokens, wanted);
+      ASSERT_EQ(enqueue_write(device.view(), rule, device.cache.data(), device.stream.get()),
                 cudaSuccess);
-      ASSERT_EQ(cudaStreamSynchronize(stream.get()), cudaSuccess);
       write_rows(tokens.view(), rule, wanted.data());
-      EXPECT_EQ(got, wanted) << count << " tokens";
+      EXPECT_EQ(device.rows(), wanted) << count << " tokens";
+    }
+  }
+}
+
+TEST(KvWriteCuda, WritesTheBytesThatTheCpuWritesWithOneScaleAndCountsWhatSaturates) {
+  for (const float scale : {0x1p-20f, 0.0123f, 1.0f}) {
+    for (const int count : {0, 1, 9, 3000}) {
+      const NewTokens tokens = tokens_of(count, OnDevice::kSlots);
+      std::vector<std::uint8_t> wanted(std::size_t{OnDevice::kSlots} * kTensorRowBytes, 0xAB);
+      const OnDevice device(tokens, wanted);
+      const auto saturated =
+          DeviceBuffer<unsigned long long>::copy_of(std::vector{5ull}, device.stream.get()).value();
+      ASSERT_EQ(enqueue_tensor_write(device.view(), scale, device.cache.data(), saturated.data(),
+                                     device.stream.get()),
+                cudaSuccess);
+      const std::int64_t beyond = write_tensor_rows(tokens.view(), scale, wanted.data());
+      EXPECT_EQ(device.rows(), wanted) << count << " tokens, scale " << scale;
+      unsigned long long counted = 0;
+      cuda_result(cudaMemcpy(&counted, saturated.data(), sizeof counted, cudaMemcpyDeviceToHost),
+                  "counted")
+          .value();
+      EXPECT_EQ(counted, 5 + static_cast<unsigned long long>(beyond));
     }
   }
 }

@@ -116,6 +116,37 @@ TEST_P(KvWrite, LeavesOtherRowsAndSkippedTokensAlone) {
   }
 }
 
+TEST(KvWriteOneScale, KeepsTheErrorBoundOfEveryValueAndCountsWhatSaturates) {
+  constexpr float kScale = 0.0137f;
+  const Cache given = written({0, -1, 2}, ScaleRule::exact, latent);
+  std::vector<std::uint8_t> rows(3 * kTensorRowBytes, kUntouched);
+  const std::int32_t slots[] = {1, -1, 0};
+  const std::int64_t saturated = write_tensor_rows(
+      {.latents = given.latents.data(), .rope = given.rope.data(), .slots = slots, .count = 3},
+      kScale, rows.data());
+  std::int64_t beyond = 0;
+  for (const int token : {0, 2}) {
+    std::vector<float> values(kLatent + kRope);
+    read_tensor_row(rows.data() + slots[token] * kTensorRowBytes, kScale, values.data());
+    for (int d = 0; d < kLatent + kRope; ++d) {
+      const float x =
+          bf16_value(d < kLatent ? given.latents[std::size_t(token * kLatent + d)]
+                                 : given.rope[std::size_t(token * kRope + d - kLatent)]);
+      if (std::abs(x) > 448 * kScale) {
+        ++beyond;
+        EXPECT_EQ(values[std::size_t(d)], std::copysign(448 * kScale, x));
+      } else {
+        const float bound = std::max(std::abs(x) / 16, kScale / 1024) * (1 + 0x1p-20f);
+        EXPECT_LE(std::abs(values[std::size_t(d)] - x), bound) << "token " << token << " dim " << d;
+      }
+    }
+  }
+  EXPECT_GT(beyond, 0);
+  EXPECT_EQ(saturated, beyond);
+  EXPECT_TRUE(std::all_of(rows.begin() + 2 * kTensorRowBytes, rows.end(),
+                          [](std::uint8_t byte) { return byte == kUntouched; }));
+}
+
 TEST(KvWritePowersOfTwo, GiveValuesThatAreExactInBf16) {
   const Cache cache = written({0}, ScaleRule::power_of_two, latent);
   for (const float value : values_of(cache, 0)) EXPECT_EQ(value, round_to_bf16(value));

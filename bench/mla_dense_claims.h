@@ -20,7 +20,7 @@ struct Compared {
 /// were reached.
 bool judge_mla_dense(const std::vector<Compared>& rows);
 
-/// A shape on both caches.
+/// A shape on the bf16 cache and on one of FP8.
 struct OnBothCaches {
   MlaDenseResult bf16;
   MlaDenseResult fp8;

@@ -123,6 +123,7 @@ class BoundSplit final : public BoundKernel {
         // Where no other CTA wants a line of the cache, it makes room for partials and queries.
         .cache_policy = plan.width == 1 ? buffers_.first_to_go : buffers_.as_usual,
         .cache_scale = fp8_tensor_scale(problem_.seed),
+        .cache_map = buffers_.cache_map.data(),
         .slot_count = static_cast<std::int32_t>(problem_.slot_count())};
     if (plan.one_item_each() && plan.ctas() <= kInlineItems) {
       std::copy(plan.items.begin(), plan.items.end(), arguments.inline_items);

@@ -1,6 +1,8 @@
 #include "kernels/mla_dense/device_buffers.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "kernels/mla_dense/device_fill.h"
 #include "kernels/split/sequences.h"
@@ -25,6 +27,14 @@ cudaError_t fill(const Buffers& buffers, const Problem& inputs, const std::int32
   }
   return fill_cache(buffers.cache.data(), used, inputs.page_count, inputs.page_tokens, shape.d_qk(),
                     inputs.seed, stream, source_pages);
+}
+
+/// Of e4m3 values, two as one of 16 bits.
+Result<CUtensorMap> map_of(const Buffers& buffers, const Problem& inputs) {
+  constexpr int kBoxTokensMost = 64;
+  return make_tensor_map({.base = buffers.cache.data(),
+                          .sizes = {inputs.shape.d_qk() / 2, inputs.slot_count(), 1, 1},
+                          .box = {64, std::min(inputs.page_tokens, kBoxTokensMost), 1, 1}});
 }
 
 }  // namespace
@@ -68,6 +78,10 @@ Result<Buffers> make_buffers(const Problem& problem, const Problem& inputs, cons
       TRY(DeviceBuffer<std::int32_t>::copy_of(inputs.source.pages, stream, pool));
   CUDA_TRY(fill_query(buffers.query.data(), buffers.query.count(), inputs.seed, stream, source));
   CUDA_TRY(fill(buffers, inputs, used.data(), source_pages.data(), stream));
+  if (shape.kv_dtype == KvDtype::fp8_tensor) {
+    const CUtensorMap map = TRY(map_of(buffers, inputs));
+    buffers.cache_map = TRY(DeviceBuffer<CUtensorMap>::copy_of(std::span(&map, 1), stream, pool));
+  }
   const auto policies = TRY(DeviceBuffer<std::uint64_t>::make(2, pool));
   std::array<std::uint64_t, 2> made = {};
   CUDA_TRY(make_policies(policies.data(), stream));

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/device/buffer.h"
+#include "kernels/device/tensor_map.h"
 #include "kernels/split/split_plan.h"
 
 namespace headsplit::kernels::dense {
@@ -25,7 +26,8 @@ struct Buffers {
   DeviceBuffer<float> partial_output;
   DeviceBuffer<float> partial_lse;
   DeviceBuffer<float> sinks;
-  std::uint64_t first_to_go = 0;  ///< L2 policies
+  DeviceBuffer<CUtensorMap> cache_map;  ///< of fp8_tensor, else empty
+  std::uint64_t first_to_go = 0;        ///< L2 policies
   std::uint64_t as_usual = 0;
 
   /// Outputs and partials become NaN.

@@ -12,7 +12,8 @@ __device__ __forceinline__ std::uint32_t bf16_to_f16(std::uint32_t pair) {
 
 /// Queries in the order in which multiply_keys reads keys: of product `step`, a lane of the quad
 /// has the four dimensions 64 x (step / 4) + 16 x (lane % 4) + 4 x (step % 4) .. of the warp's.
-__device__ __forceinline__ void Warp::begin(const WorkItem& next) {
+template <class Row>
+__device__ __forceinline__ void WarpOn<Row>::begin(const WorkItem& next) {
   item = next;
   const int in_quad = lane % 4;
   const int* const ends = arguments.ends + item.request * arguments.query_tokens;
@@ -35,8 +36,8 @@ __device__ __forceinline__ void Warp::begin(const WorkItem& next) {
       query[step][2 + half] = bf16_to_f16(values.y);
     }
     const uint2 values = four(kLatent + 16 * warp + 4 * in_quad);
-    rope_query[half] = values.x;
-    rope_query[2 + half] = values.y;
+    rope_query[half] = Row::kOneScale ? bf16_to_f16(values.x) : values.x;
+    rope_query[2 + half] = Row::kOneScale ? bf16_to_f16(values.y) : values.y;
   }
 #pragma unroll
   for (int i = 0; i < 16; ++i) {
@@ -47,16 +48,22 @@ __device__ __forceinline__ void Warp::begin(const WorkItem& next) {
 
 /// What is in slots past a request's end may be NaN, and weight 0 does not undo that: this warp's
 /// values and scales of tokens from `from` on become 0.
-__device__ __forceinline__ void Warp::clear(std::uint32_t stage, int from) const {
+template <class Row>
+__device__ __forceinline__ void WarpOn<Row>::clear(std::uint32_t stage, int from) const {
   for (int token = from; token < kTokens; ++token) {
-    ptx::store_shared(stage + token * kRowBytes + warp * kScaleWidth + lane * 4, 0u);
-    if (lane == 0) ptx::store_shared(scale_address(stage, token), 0u);
+    ptx::store_shared(
+        Row::chunk(stage, token, (warp * kScaleWidth + lane * 4) / kChunkBytes) + lane % 4 * 4, 0u);
+    if constexpr (!Row::kOneScale) {
+      if (lane == 0) ptx::store_shared(scale_address(stage, token), 0u);
+    }
   }
   __syncwarp();
 }
 
 /// A row's values of this warp: a lane has four dimensions that follow each other of every 16.
-__device__ __forceinline__ void Warp::store(int half, float factor, std::int64_t target) const {
+template <class Row>
+__device__ __forceinline__ void WarpOn<Row>::store(int half, float factor,
+                                                   std::int64_t target) const {
   const std::int64_t first = target * kLatent + warp * kScaleWidth + lane % 4 * 4;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
@@ -74,7 +81,8 @@ __device__ __forceinline__ void Warp::store(int half, float factor, std::int64_t
 }
 
 /// Divides by the sums of the weights and writes output and LSE.
-__device__ __forceinline__ void Warp::finish() {
+template <class Row>
+__device__ __forceinline__ void WarpOn<Row>::finish() {
 #pragma unroll
   for (int half = 0; half < 2; ++half) share_row_value(half, quad_sum(sum[half]));
   barrier();
@@ -87,7 +95,8 @@ __device__ __forceinline__ void Warp::finish() {
     const std::int64_t target = item.slot < 0
                                     ? global_row(row(half))
                                     : std::int64_t{item.slot} * arguments.tile_rows + row(half);
-    store(half, total > 0 ? 1 / (total * kLift) : 0, target);
+    const float unit = Row::kOneScale ? arguments.cache_scale : 1;
+    store(half, total > 0 ? unit / (total * kLift) : 0, target);
     if (warp > 0 || lane % 4 != 0) continue;
     (item.slot < 0 ? arguments.lse : arguments.partial_lse)[target] =
         total > 0 ? (reference[half] + log2f(total)) * kLn2 : -INFINITY;

@@ -6,11 +6,37 @@
 /// The cache into the ring of stages.
 namespace headsplit::kernels::dense::fp8 {
 
+/// What comes into a stage with a run of `count` tokens.
+template <class Row>
+__device__ __forceinline__ constexpr int run_bytes(int count) {
+  return count * (Row::kStageBytes / kTokens);
+}
+
+/// Starts the copy of `count` rows of the cache, from `row` on, to the token of a stage.  Of
+/// Row576 they are as many as a box has: a page, or a stage if that is less.
+template <class Row>
+__device__ __forceinline__ void copy_run(const SplitArguments& arguments, std::uint32_t stage,
+                                         int token, std::int64_t row, int count,
+                                         std::uint32_t barrier) {
+  if constexpr (Row::kOneScale) {
+#pragma unroll
+    for (int box = 0; box < Row::kBoxes; ++box) {
+      ptx::copy_box(stage + box * Row::kBoxBytes + token * kTileRowBytes, arguments.cache_map,
+                    {box * kTileRowValues, static_cast<int>(row), 0, 0}, barrier);
+    }
+  } else {
+    ptx::copy_bytes(stage + token * Row::kBytes,
+                    reinterpret_cast<const unsigned char*>(arguments.cache) + row * Row::kBytes,
+                    count * Row::kBytes, barrier);
+  }
+}
+
 /// The first warp asks the copy engine for tiles, one after the other over all items of the CTA, a
 /// run of tokens of one page at a time.
+template <class Row>
 struct Loader {
   const SplitArguments& arguments;
-  SharedMemory memory;
+  SharedMemoryFor<Row> memory;
   int lane;
   CtaItems items;
   int item;  ///< of the next tile
@@ -39,13 +65,11 @@ struct Loader {
     const bool mine = lane * run < kTokens && first < token_end;
     const int page = mine ? __ldg(pages + (first >> arguments.page_shift)) : 0;
     const int runs = __popc(__ballot_sync(0xFFFFFFFF, mine));
-    if (lane == 0) ptx::mbarrier_arrive_expect(memory.full(stage), runs * run * kRowBytes);
+    if (lane == 0) ptx::mbarrier_arrive_expect(memory.full(stage), runs * run_bytes<Row>(run));
     __syncwarp();
     if (mine) {
       const auto row = (std::int64_t{page} << arguments.page_shift) + (first & (page_tokens - 1));
-      ptx::copy_bytes(memory.stage(stage) + lane * run * kRowBytes,
-                      reinterpret_cast<const unsigned char*>(arguments.cache) + row * kRowBytes,
-                      run * kRowBytes, memory.full(stage));
+      copy_run<Row>(arguments, memory.stage(stage), lane * run, row, run, memory.full(stage));
     }
     stage = stage + 1 == kStages ? 0 : stage + 1;
     token += kTokens;

@@ -17,9 +17,10 @@ constexpr int kAllBarrier = 1;
 /// token, with the queries of all rows; warps add up their scores, and each weighs a quarter of the
 /// tokens; then each multiplies the weights with its 128 dimensions again.  e4m3 becomes f16 in
 /// registers, exactly; scales are applied to scores, and to weights in f16.
-struct Warp {
+template <class Row>
+struct WarpOn {
   const SplitArguments& arguments;
-  SharedMemory memory;
+  SharedMemoryFor<Row> memory;
   int warp;
   int lane;
 
@@ -40,11 +41,16 @@ struct Warp {
   }
   __device__ void barrier() const { ptx::barrier_sync(kAllBarrier, kThreads); }
   __device__ std::uint32_t scale_address(std::uint32_t stage, int token) const {
-    return stage + token * kRowBytes + kScalesAt + 4 * warp;
+    return stage + token * Row::kBytes + Row::kScalesAt + 4 * warp;
+  }
+  /// What a score is multiplied with, to be a logarithm of base 2.
+  __device__ float score_factor() const {
+    return Row::kOneScale ? arguments.scale_log2 * arguments.cache_scale : arguments.scale_log2;
   }
 
   __device__ void begin(const WorkItem& next);
   __device__ void clear(std::uint32_t stage, int from) const;
+  __device__ std::uint32_t scale_scores(std::uint32_t stage, int tile, float (&sum_of)[4]) const;
   __device__ void multiply_keys(std::uint32_t stage, float (&scores)[kTiles][4],
                                 std::uint32_t (&scales)[kTiles]) const;
   __device__ void hand_out(const float (&scores)[kTiles][4]) const;
@@ -56,8 +62,10 @@ struct Warp {
   __device__ void share_row_value(int half, float value) const;
   __device__ void finish();
   __device__ void store(int half, float factor, std::int64_t target) const;
-  __device__ void tile(std::uint32_t stage, int token, Loader& loader);
+  __device__ void tile(std::uint32_t stage, int token, Loader<Row>& loader);
   __device__ void run(const CtaItems& items);
 };
+
+using Warp = WarpOn<Row656>;
 
 }  // namespace headsplit::kernels::dense::fp8

@@ -34,17 +34,23 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::begin(const WorkItem& 
   barrier();
 }
 
-/// A scale of each of this thread's tokens, of 128 x (lane % 4) dimensions on, as f16, lifted.
+/// A scale of each of this thread's tokens, of 128 x (lane % 4) dimensions on, as f16, lifted,
+/// if they have any.
 template <class Rows, int kRows>
 __device__ __forceinline__ std::uint32_t ScoresGroup<Rows, kRows>::load_scales() const {
-  const std::uint32_t at =
-      memory.stage(ring.stage) + first_token() * kRowBytes + kScalesAt + lane % 4 * 4;
-  const float first = __uint_as_float(ptx::load_shared(at));
-  const float second = __uint_as_float(ptx::load_shared(at + 8 * kRowBytes));
-  return ptx::pack_f16(first * kLift, second * kLift);
+  if constexpr (Row::kOneScale) {
+    return 0;
+  } else {
+    const std::uint32_t at =
+        memory.stage(ring.stage) + first_token() * Row::kBytes + Row::kScalesAt + lane % 4 * 4;
+    const float first = __uint_as_float(ptx::load_shared(at));
+    const float second = __uint_as_float(ptx::load_shared(at + 8 * Row::kBytes));
+    return ptx::pack_f16(first * kLift, second * kLift);
+  }
 }
 
-/// Operands of four products from 16 values of each of two tokens.
+/// Operands of four products from 16 values of each of two tokens, times scales if they have any.
+template <class Row>
 __device__ __forceinline__ void dequantise(std::uint32_t (&operand)[4][4],
                                            const std::uint32_t (&first)[4],
                                            const std::uint32_t (&second)[4],
@@ -53,6 +59,7 @@ __device__ __forceinline__ void dequantise(std::uint32_t (&operand)[4][4],
   for (int p = 0; p < 4; ++p) {
     ptx::e4m3_to_f16(operand[p][0], operand[p][2], first[p]);
     ptx::e4m3_to_f16(operand[p][1], operand[p][3], second[p]);
+    if constexpr (Row::kOneScale) continue;
     operand[p][0] = ptx::multiply_f16x2(operand[p][0], first_scale);
     operand[p][1] = ptx::multiply_f16x2(operand[p][1], second_scale);
     operand[p][2] = ptx::multiply_f16x2(operand[p][2], first_scale);
@@ -66,8 +73,11 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::multiply(float (&score
                                                                    std::uint32_t scales) const {
   constexpr std::uint32_t kLow = 0x1010;
   constexpr std::uint32_t kHigh = 0x3232;
-  const std::uint32_t first = memory.stage(ring.stage) + first_token() * kRowBytes + lane % 4 * 16;
-  const std::uint32_t second = first + 8 * kRowBytes;
+  const auto load = [&](std::uint32_t(&values)[2][4], int number) {
+    const std::uint32_t at = Row::chunk(memory.stage(ring.stage), first_token(), number + lane % 4);
+    ptx::load_shared(values[0], at);
+    ptx::load_shared(values[1], at + Row::kEightTokens);
+  };
   const std::uint64_t queries = wgmma::k_major<wgmma::Swizzle::bytes_128>(memory.query());
   std::uint32_t operand[2][4][4];
   std::uint32_t first_scale = 0;
@@ -75,22 +85,21 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::multiply(float (&score
 #pragma unroll
   for (int slice = 0; slice < kSlices; ++slice) {
     auto& made = operand[slice % 2];
-    if (slice < kLatentSlices) {
-      if (slice % 2 == 0) {
+    const bool in_e4m3 = Row::kOneScale || slice < kLatentSlices;
+    if (in_e4m3) {
+      if (!Row::kOneScale && slice % 2 == 0) {
         const std::uint32_t both = __shfl_sync(0xFFFFFFFF, scales, lane / 4 * 4 + slice / 2);
         first_scale = __byte_perm(both, 0, kLow);
         second_scale = __byte_perm(both, 0, kHigh);
       }
       std::uint32_t values[2][4];
-      ptx::load_shared(values[0], first + slice * kTileRowValues);
-      ptx::load_shared(values[1], second + slice * kTileRowValues);
-      dequantise(made, values[0], values[1], first_scale, second_scale);
+      load(values, 4 * slice);
+      dequantise<Row>(made, values[0], values[1], first_scale, second_scale);
     } else {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         std::uint32_t values[2][4];
-        ptx::load_shared(values[0], first + kRopeAt + half * 64);
-        ptx::load_shared(values[1], second + kRopeAt + half * 64);
+        load(values, Row::kRopeAt / kChunkBytes + 4 * half);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           made[2 * half + i / 2][2 * (i % 2)] = values[0][i];
@@ -102,7 +111,7 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::multiply(float (&score
 #pragma unroll
     for (int p = 0; p < 4; ++p) {
       const std::uint64_t b = queries + slice * (memory.kQuerySliceBytes / 16) + p * 2;
-      if (slice < kLatentSlices) {
+      if (in_e4m3) {
         wgmma::product(scores, made[p], b, slice + p > 0, wgmma::F16{}, wgmma::KMajor{});
       } else {
         wgmma::product(scores, made[p], b, true, wgmma::Bf16{}, wgmma::KMajor{});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/device/ring.cuh"
+#include "kernels/mla_dense/fp8_loader.cuh"
 #include "kernels/mla_dense/fp8_wide_shape.h"
 #include "kernels/mla_dense/split_arguments.h"
 #include "kernels/split/cta_items.cuh"
@@ -10,15 +11,16 @@ namespace headsplit::kernels::dense::wide {
 
 /// A stage to be filled, as 32-bit addresses.
 struct Stage {
-  std::uint32_t rows;  ///< kStageTokens rows of 656 bytes
+  std::uint32_t rows;  ///< kStageTokens rows, a stride apart
   std::uint32_t mask;  ///< 64 bits: rows that count
   std::uint32_t full;  ///< the barrier: one arrival and the bytes that come
 };
 
 /// Rows that no token comes to become zeros: what was there before may be NaN, and weight 0 does
 /// not undo that.
+template <class Row>
 __device__ __forceinline__ void clear_rows(std::uint32_t rows, int from, int lane) {
-  for (std::uint32_t at = from * kRowBytes + lane * 16; at < kStageBytes; at += 32 * 16) {
+  for (std::uint32_t at = from * Row::kBytes + lane * 16; at < kStageBytes<Row>; at += 32 * 16) {
     ptx::store_shared(rows + at, {0.f, 0.f, 0.f, 0.f});
   }
   ptx::fence_async_proxy();  // the copy engine writes there next
@@ -26,10 +28,12 @@ __device__ __forceinline__ void clear_rows(std::uint32_t rows, int from, int lan
 
 /// How rows of the cache come into a stage: runs of tokens of a page each, by the copy engine.
 ///
-/// Such a policy has Arguments (what the kernel is launched with), kMasked (whether it writes masks
-/// of the rows that count), kWarps that load together, 4 at most, kArrivals (theirs for a stage)
-/// and these three functions, which all lanes of these warps call.
+/// Such a policy has Row (what rows are made of), Arguments (what the kernel is launched with),
+/// kMasked (whether it writes masks of the rows that count), kWarps that load together, 4 at most,
+/// kArrivals (theirs for a stage) and these three functions, which all lanes of these warps call.
+template <class OfCache>
 struct PagedRows {
+  using Row = OfCache;
   using Arguments = SplitArguments;
   static constexpr bool kMasked = false;
   static constexpr int kWarps = 1;
@@ -45,23 +49,23 @@ struct PagedRows {
   }
 
   /// Starts the copies of `count` tokens from `token` on, which is a multiple of kStageTokens; all
-  /// other rows of the stage become zeros.  Arrives once.
+  /// other rows of the stage become zeros, where the scores' group does not see to that (clear).
+  /// Arrives once.
   __device__ void fill(const Stage& stage, int token, int count) const {
-    if (count < kStageTokens) clear_rows(stage.rows, count, lane);
+    if (!Row::kOneScale && count < kStageTokens) clear_rows<Row>(stage.rows, count, lane);
     const int page_tokens = 1 << arguments.page_shift;
     const int run = min(page_tokens, kStageTokens);
     const int first = lane * run;
     const bool mine = first < count;
     const int page = mine ? __ldg(pages + ((token + first) >> arguments.page_shift)) : 0;
+    const int tokens = Row::kOneScale ? __popc(__ballot_sync(0xFFFFFFFF, mine)) * run : count;
     __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive_expect(stage.full, count * kRowBytes);
+    if (lane == 0) ptx::mbarrier_arrive_expect(stage.full, fp8::run_bytes<Row>(tokens));
     __syncwarp();
     if (mine) {
       const auto row =
           (std::int64_t{page} << arguments.page_shift) + ((token + first) & (page_tokens - 1));
-      ptx::copy_bytes(stage.rows + first * kRowBytes,
-                      reinterpret_cast<const unsigned char*>(arguments.cache) + row * kRowBytes,
-                      min(run, count - first) * kRowBytes, stage.full);
+      fp8::copy_run<Row>(arguments, stage.rows, first, row, min(run, count - first), stage.full);
     }
   }
 
@@ -76,7 +80,7 @@ struct PagedRows {
 /// A loading warp: queries and tiles of all items of the CTA, one after the other.
 template <class Rows, int kRows>
 struct Loader {
-  SharedMemory<kRows> memory;
+  SharedMemory<kRows, typename Rows::Row> memory;
   split::CtaItems<typename Rows::Arguments> items;
   Rows rows;
 

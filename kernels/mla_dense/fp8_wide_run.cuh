@@ -12,9 +12,12 @@ template <class Rows, int kRows>
 __device__ __forceinline__ void run(const typename Rows::Arguments& arguments) {
   using Items = split::CtaItems<typename Rows::Arguments>;
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
-  const SharedMemory<kRows> memory{ptx::shared_address(shared_bytes)};
+  const SharedMemory<kRows, typename Rows::Row> memory{ptx::shared_address(shared_bytes)};
   ptx::allow_dependent_launch();  // the combine kernel waits for the end of this one itself
-  if (threadIdx.x == 0) memory.init_barriers(Rows::kArrivals);
+  if (threadIdx.x == 0) {
+    if constexpr (Rows::Row::kOneScale) ptx::prefetch_tensor_map(arguments.cache_map);
+    memory.init_barriers(Rows::kArrivals);
+  }
   __syncthreads();
   const int group = __shfl_sync(0xFFFFFFFF, int(threadIdx.x) / kGroupThreads, 0);
   const int warp = __shfl_sync(0xFFFFFFFF, int(threadIdx.x) / 32 % kGroupWarps, 0);
@@ -52,17 +55,17 @@ struct WideCosts {
 };
 
 /// A kernel of such CTAs, however its rows come.
-template <int kRows>
+template <int kRows, class Row = Row656>
 constexpr SplitKernel split_kernel_of(std::string_view name, const WideCosts& costs,
                                       void (*function)(SplitArguments)) {
-  using Memory = SharedMemory<kRows>;
+  using Memory = SharedMemory<kRows, Row>;
   return {.name = name,
           .rows = kRows,
           .block_rows = kRows,
           .tokens = kTokens,
           .threads = kThreads,
-          .fixed_bytes = Memory::kBytes - Memory::kStages * kStageBytes,
-          .stage_bytes = kStageBytes,
+          .fixed_bytes = Memory::kBytes - Memory::kStages * Memory::kStageBytes,
+          .stage_bytes = Memory::kStageBytes,
           .stages_min = Memory::kStages,
           .stages_max = Memory::kStages,
           .step_us = costs.step_us,

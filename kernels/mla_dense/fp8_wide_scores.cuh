@@ -13,6 +13,20 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::store_scales(std::uint
   ptx::store_shared_16(at + 8 * 2, static_cast<std::uint16_t>(scales >> 16));
 }
 
+/// The latents of tokens from `from` on become zeros: what is there may be NaN, and weight 0 does
+/// not undo that.
+template <class Rows, int kRows>
+__device__ __forceinline__ void ScoresGroup<Rows, kRows>::clear(int from) const {
+  constexpr int kBoxes = kLatent / kTileRowBytes;
+  for (int box = 0; box < kBoxes; ++box) {
+    const std::uint32_t rows = memory.stage(ring.stage) + box * Row::kBoxBytes;
+    for (int at = from * kTileRowBytes + (warp * 32 + lane) * 16; at < Row::kBoxBytes;
+         at += kGroupThreads * 16) {
+      ptx::store_shared(rows + at, {0.f, 0.f, 0.f, 0.f});
+    }
+  }
+}
+
 /// token: the tile's first.
 template <class Rows, int kRows>
 __device__ __forceinline__ void ScoresGroup<Rows, kRows>::tile(int token, bool first, bool last) {
@@ -35,11 +49,14 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::tile(int token, bool f
   const bool moves = ptx::barrier_or(kScoresBarrier, kGroupThreads, above(scores, offset));
   if (moves) move_references(scores, offset);
   weigh(scores, offset);
-  store_scales(scales);
+  if constexpr (!Row::kOneScale) store_scales(scales);
   if (warp == 0 && lane == 0) {
     ptx::store_shared(memory.rescale_flag(weights.stage), moves && !first ? 1u : 0u);
   }
   if (last) store_sums();
+  if constexpr (Row::kOneScale) {
+    if (item.token_end - token < kTokens) clear(item.token_end - token);
+  }
   ptx::fence_async_proxy();
   __syncwarp();
   if (lane == 0) ptx::mbarrier_arrive(memory.weighed(weights.stage));

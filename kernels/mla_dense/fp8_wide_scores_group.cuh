@@ -20,11 +20,12 @@ constexpr float kNoReference = 1e30f;
 template <class Rows, int kRows>
 struct ScoresGroup {
   using Arguments = typename Rows::Arguments;
+  using Row = typename Rows::Row;
   static constexpr int kColumns = kRows / 4;    ///< packed rows of a thread
   static constexpr int kScores = 2 * kColumns;  ///< [4 x j + 2 x (which token) + {0, 1}]
 
   const Arguments& arguments;
-  SharedMemory<kRows> memory;
+  SharedMemory<kRows, Row> memory;
   split::CtaItems<Arguments> items;
   int warp;
   int lane;
@@ -38,6 +39,10 @@ struct ScoresGroup {
   RingPosition weights{};  ///< of its weights
 
   __device__ int first_token() const { return 16 * warp + fp8::token_of(lane / 4); }
+  /// What a score is multiplied with, to be a logarithm of base 2.
+  __device__ float score_factor() const {
+    return arguments.scale_log2 * (Row::kOneScale ? arguments.cache_scale : 1 / kLift);
+  }
   __device__ int first_row() const { return lane % 4 * 2; }
   __device__ void barrier() const { ptx::barrier_sync(kScoresBarrier, kGroupThreads); }
   __device__ std::int64_t query_row(int of_tile) const {
@@ -53,6 +58,7 @@ struct ScoresGroup {
   __device__ void weigh(const float (&scores)[kScores], const float (&offset)[kColumns]);
   __device__ void store_sums() const;
   __device__ void store_scales(std::uint32_t scales) const;
+  __device__ void clear(int from) const;
   __device__ void no_tokens() const;
   __device__ void tile(int token, bool first, bool last);
   __device__ void run();

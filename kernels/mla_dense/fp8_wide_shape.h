@@ -14,10 +14,9 @@ namespace headsplit::kernels::dense::wide {
 
 using fp8::kLatent;
 using fp8::kQk;
-using fp8::kRopeAt;
-using fp8::kRowBytes;
-using fp8::kScalesAt;
 using fp8::kScaleWidth;
+using fp8::Row576;
+using fp8::Row656;
 
 constexpr int kTokens = 64;
 constexpr int kScales = kLatent / kScaleWidth;  ///< of a token
@@ -25,12 +24,14 @@ constexpr int kSlices = kQk / kTileRowValues;
 constexpr int kLatentSlices = kLatent / kTileRowValues;
 /// Tokens of a stage of the ring that rows of the cache come into.
 constexpr int kStageTokens = kTokens;
-constexpr int kStageBytes = kStageTokens * kRowBytes;
+template <class Row>
+constexpr int kStageBytes = Row::kStageBytes;
+static_assert(kStageTokens == fp8::kTokens);
 /// An item's queries come through the ring, too, so many rows in a stage: they are asked for while
 /// the item before is computed, and would be late if they were not, behind all rows of the cache
 /// that are on their way.
 constexpr int kQueryRows = 32;
-static_assert(kQueryRows * 2 * kQk <= kStageBytes);
+static_assert(kQueryRows * 2 * kQk <= kStageBytes<Row576>);
 
 /// Warpgroups: one makes weights, two multiply them with values, 256 latent dimensions each, and
 /// of the last a warp fetches the rows of the cache.
@@ -44,7 +45,8 @@ constexpr int kValuesRegisters = 176;
 constexpr int kLoaderRegisters = 24;
 static_assert(kScoresRegisters + 2 * kValuesRegisters + kLoaderRegisters <= 4 * 128);
 
-/// e4m3 x scale is rounded to f16 lifted by this, so a scale may be between 2^-17 and 2^4.
+/// e4m3 x scale of its tile is rounded to f16 lifted by this, so a scale may be between 2^-17 and
+/// 2^4.  Values with one scale are exact in f16 without it, and sums are multiplied with it.
 constexpr float kLift = 8;
 /// Weights are lifted by so many powers of two, away from the smallest values of f16.
 constexpr float kWeightLift = 8;
@@ -56,10 +58,11 @@ constexpr float kRescaleThreshold = 6;
 ///   [queries] | weight stages x [weights] | stages x [rows of the cache as they lie] |
 ///   weight stages x [scales] | .. x [rescale] | .. x [inverse] | .. x [whether to rescale] |
 ///   offsets | attended tokens | a value of each warp for each row | stages x [masks] | barriers
-template <int kRows>
+template <int kRows, class Row>
 struct SharedMemory {
   std::uint32_t base;
 
+  static constexpr int kStageBytes = wide::kStageBytes<Row>;
   static constexpr int kStages = kRows > 32 ? 3 : 4;
   static constexpr int kWeightStages = 2;
   static constexpr int kQueryStages = kRows / kQueryRows;

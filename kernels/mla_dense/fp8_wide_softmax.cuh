@@ -34,7 +34,7 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::mask(float (&scores)[k
 template <class Rows, int kRows>
 __device__ __forceinline__ bool ScoresGroup<Rows, kRows>::above(
     const float (&scores)[kScores], const float (&offset)[kColumns]) const {
-  const float factor = arguments.scale_log2 / kLift;
+  const float factor = score_factor();
   float largest = -INFINITY;
 #pragma unroll
   for (int i = 0; i < kColumns; ++i) {
@@ -49,7 +49,7 @@ __device__ __forceinline__ bool ScoresGroup<Rows, kRows>::above(
 template <class Rows, int kRows>
 __device__ __forceinline__ void ScoresGroup<Rows, kRows>::move_references(
     const float (&scores)[kScores], float (&offset)[kColumns]) {
-  const float factor = arguments.scale_log2 / kLift;
+  const float factor = score_factor();
 #pragma unroll
   for (int i = 0; i < kColumns; ++i) {
     const float* both = scores + i / 2 * 4 + i % 2;
@@ -91,7 +91,7 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::move_references(
 template <class Rows, int kRows>
 __device__ __forceinline__ void ScoresGroup<Rows, kRows>::weigh(const float (&scores)[kScores],
                                                                 const float (&offset)[kColumns]) {
-  const float factor = arguments.scale_log2 / kLift;
+  const float factor = score_factor();
   // Matrices: rows of the first eight tokens, of the others, then the same of the next eight rows.
   const int token = 16 * warp + lane / 8 % 2 * 8 + fp8::token_of(lane % 8);
 #pragma unroll
@@ -132,8 +132,9 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::store_sums() const {
   for (int w = 0; w < kGroupWarps; ++w) {
     total += __uint_as_float(ptx::load_shared(memory.exchange(w, row)));
   }
+  const float unit = Row::kOneScale ? arguments.cache_scale : 1 / kLift;
   ptx::store_shared(memory.inverse(weights.stage, row),
-                    __float_as_uint(total > 0 ? 1 / (total * kLift) : 0));
+                    __float_as_uint(total > 0 ? unit / total : 0));
   if (row >= item.row_count) return;
   const float offset = __uint_as_float(ptx::load_shared(memory.offset(row)));
   const float lse = total > 0 ? (log2f(total) - offset) * kLn2 : -INFINITY;

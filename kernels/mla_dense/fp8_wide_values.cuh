@@ -12,6 +12,7 @@ namespace headsplit::kernels::dense::wide {
 template <class Rows, int kRows>
 struct ValuesGroup {
   using Arguments = typename Rows::Arguments;
+  using Row = typename Rows::Row;
   static constexpr int kBlocks = kValuesDims / 64;
   static constexpr int kOutputs = kRows / 2;
   /// A unit is 16 tokens of two blocks, which have one scale.  While the products of one run, the
@@ -20,7 +21,7 @@ struct ValuesGroup {
   static constexpr int kDepth = 2;
 
   const Arguments& arguments;
-  SharedMemory<kRows> memory;
+  SharedMemory<kRows, Row> memory;
   split::CtaItems<Arguments> items;
   int half_of_dims;  ///< 0 or 1
   int warp;
@@ -31,7 +32,7 @@ struct ValuesGroup {
   RingPosition ring{};     ///< of the tile's rows
   RingPosition weights{};  ///< of its weights
 
-  __device__ void convert(std::uint32_t (&operand)[2][4], int unit, std::uint32_t values,
+  __device__ void convert(std::uint32_t (&operand)[2][4], int unit, std::uint32_t rows,
                           std::uint32_t scales) const;
   __device__ void arrive(std::uint32_t barrier) const {
     __syncwarp();
@@ -44,25 +45,34 @@ struct ValuesGroup {
   __device__ void run();
 };
 
+/// Rows of matrices: tokens 0-7, 8-15 of 16 dimensions, then of those 64 further.
 /// ldmatrix transposes pairs of bytes: a register has two tokens' values of two dimensions, and
 /// after a permutation of its bytes those of an even dimension in its low half, of an odd one in
 /// its high half.
 template <class Rows, int kRows>
 __device__ __forceinline__ void ValuesGroup<Rows, kRows>::convert(std::uint32_t (&operand)[2][4],
-                                                                  int unit, std::uint32_t values,
+                                                                  int unit, std::uint32_t rows,
                                                                   std::uint32_t scales) const {
   constexpr std::uint32_t kByDimension = 0x3120;
   const int step = unit / 2;
   const int of_dims = unit % 2;
   std::uint32_t pairs[4];
-  ptx::ldmatrix_x4_trans(pairs, values + step * 16 * kRowBytes + of_dims * kScaleWidth);
-  const std::uint32_t at = scales + of_dims * kTokens * 2 + step * 32;
-  const std::uint32_t scale[2] = {ptx::load_shared(at), ptx::load_shared(at + 16)};
+  ptx::ldmatrix_x4_trans(
+      pairs, Row::chunk(rows + 2 * step * Row::kEightTokens, lane % 16,
+                        (half_of_dims * kValuesDims + of_dims * kScaleWidth) / kChunkBytes +
+                            lane / 16 * 4 + warp));
+  std::uint32_t scale[2] = {};
+  if constexpr (!Row::kOneScale) {
+    const std::uint32_t at = scales + of_dims * kTokens * 2 + step * 32;
+    scale[0] = ptx::load_shared(at);
+    scale[1] = ptx::load_shared(at + 16);
+  }
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     std::uint32_t(&made)[4] = operand[i / 2];
     const int k = i % 2;
     ptx::e4m3_to_f16(made[2 * k], made[2 * k + 1], __byte_perm(pairs[i], 0, kByDimension));
+    if constexpr (Row::kOneScale) continue;
     made[2 * k] = ptx::multiply_f16x2(made[2 * k], scale[k]);
     made[2 * k + 1] = ptx::multiply_f16x2(made[2 * k + 1], scale[k]);
   }
@@ -87,16 +97,14 @@ __device__ __forceinline__ void ValuesGroup<Rows, kRows>::tile(bool first) {
   wait(memory.weighed(weights.stage), weights.parity);
   wait(memory.full(ring.stage), ring.parity);
   if (ptx::load_shared(memory.rescale_flag(weights.stage)) != 0) rescale();
-  // Rows of matrices: tokens 0-7, 8-15 of 16 dimensions, then of those 64 further.
-  const std::uint32_t values = memory.stage(ring.stage) + lane % 16 * kRowBytes + lane / 16 * 64 +
-                               half_of_dims * kValuesDims + warp * 16;
+  const std::uint32_t rows = memory.stage(ring.stage);
   const std::uint32_t scales = memory.scales(weights.stage, 2 * half_of_dims) + lane % 4 * 4;
   const std::uint64_t b = wgmma::n_major(memory.weights(weights.stage), 0);
   std::uint32_t operand[kDepth][2][4];
 #pragma unroll
   for (int unit = 0; unit < kUnits; ++unit) {
     auto& made = operand[unit % kDepth];
-    convert(made, unit, values, scales);
+    convert(made, unit, rows, scales);
     if (unit + 1 == kUnits) arrive(memory.used(ring.stage));
     wgmma::fence();
 #pragma unroll

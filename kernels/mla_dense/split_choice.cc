@@ -22,6 +22,8 @@ constexpr Widths kWidths[] = {
     {Family::mla_dense, 256, 32, KvDtype::bf16, split_kernels_256_32},
     {Family::mla_dense, 512, 64, KvDtype::fp8, split_kernels_fp8_512_64},
     {Family::mla_dense, 512, 64, KvDtype::fp8, split_kernels_fp8_wide},
+    {Family::mla_dense, 512, 64, KvDtype::fp8_tensor, split_kernels_fp8_tensor},
+    {Family::mla_dense, 512, 64, KvDtype::fp8_tensor, split_kernels_fp8_tensor_wide},
     {Family::mla_sparse, 512, 64, KvDtype::bf16, gather_kernels_512_64},
     {Family::mla_sparse, 512, 64, KvDtype::bf16, gather_kernels_hopper},
     {Family::mla_sparse, 512, 64, KvDtype::fp8, gather_kernels_fp8_512_64},

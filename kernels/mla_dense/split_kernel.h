@@ -41,6 +41,9 @@ std::span<const SplitKernel> split_kernels_hopper();
 /// For the FP8 cache, 512 + 64: few rows, and on Hopper many.
 std::span<const SplitKernel> split_kernels_fp8_512_64();
 std::span<const SplitKernel> split_kernels_fp8_wide();
+/// The same for the FP8 cache with one scale.
+std::span<const SplitKernel> split_kernels_fp8_tensor();
+std::span<const SplitKernel> split_kernels_fp8_tensor_wide();
 
 /// For mla_sparse: `page_table` is [lists, pages_per_request], a list of slots for each request.
 std::span<const SplitKernel> gather_kernels_512_64();

@@ -8,6 +8,7 @@ namespace headsplit::kernels::dense::wide {
 /// How rows of the FP8 cache come into a stage by an index list (fp8_wide_rows.cuh): four warps, 16
 /// rows each, by cp.async.  Rows that do not count become zeros and are masked.
 struct GatheredRows {
+  using Row = Row656;
   using Arguments = SplitArguments;
   static constexpr bool kMasked = true;
   static constexpr int kWarps = kTokens / kGatheredRows;
@@ -33,7 +34,7 @@ struct GatheredRows {
   /// Starts the copies of the next tile's rows, and looks up those of the one after it.
   __device__ void fill(const Stage& stage, int, int) {
     const std::uint32_t counts = __ballot_sync(0xFFFFFFFF, slot >= 0);
-    gather_rows(arguments, stage.rows + warp * kGatheredRows * kRowBytes, slot, lane);
+    gather_rows(arguments, stage.rows + warp * kGatheredRows * Row::kBytes, slot, lane);
     ptx::cp_async_mbarrier_arrive(stage.full);
     if (lane == 0) {
       ptx::store_shared_16(stage.mask + 2 * warp, static_cast<std::uint16_t>(counts));

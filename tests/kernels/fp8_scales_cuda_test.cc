@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 
 #include "kernels/bf16.h"
 #include "kernels/device/stream.h"
@@ -23,32 +24,49 @@ constexpr std::uint64_t kSeed = 71;
 struct Cache {
   std::vector<unsigned char> bytes;
   std::vector<float> values;  ///< [tokens, d_qk]
+  float scale = 1;            ///< of all values, of a cache with one
 };
 
-/// Any e4m3 bits but NaN, with scales of all mantissas in `unit` x [1, 2); RoPE as large.
-Cache cache_of(int tokens, float unit) {
-  Cache cache{.bytes = std::vector<unsigned char>(std::size_t(tokens) * fp8::kRowBytes)};
-  std::uint64_t drawn = 0;
-  const auto random = [&] { return random_bits(kSeed, Tensor::cache, drawn++); };
+using Random = std::function<std::uint64_t()>;
+
+/// Any e4m3 bits but NaN, into a row; what they stand for, with `scale`, to the values.
+void put_e4m3(Cache& cache, unsigned char* target, int count, float scale, const Random& random) {
+  for (int d = 0; d < count; ++d) {
+    const auto bits = static_cast<std::uint8_t>(random());
+    target[d] = (bits & 0x7Fu) == 0x7Fu ? 0 : bits;
+    cache.values.push_back(e4m3_value(target[d]) * scale);
+  }
+}
+
+/// A scale for each 128 latents, and RoPE values as large.
+void put_row_656(Cache& cache, unsigned char* row, float unit, const Random& random) {
+  for (int tile = 0; tile < fp8::kLatent / fp8::kScaleWidth; ++tile) {
+    const float scale = unit * (1 + float(random() & 0xFFFF) / 65536);
+    std::memcpy(row + fp8::Row656::kScalesAt + 4 * tile, &scale, sizeof scale);
+    put_e4m3(cache, row + tile * fp8::kScaleWidth, fp8::kScaleWidth, scale, random);
+  }
+  for (int d = 0; d < fp8::kRope; ++d) {
+    const std::uint16_t bits = bf16_bits(100 * unit * random_value(kSeed, Tensor::key, random()));
+    std::memcpy(row + fp8::Row656::kRopeAt + 2 * d, &bits, sizeof bits);
+    cache.values.push_back(bf16_value(bits));
+  }
+}
+
+/// Scales have all mantissas and are in `unit` x [1, 2).
+Cache cache_of(KvDtype dtype, int tokens, float unit) {
+  const bool one_scale = dtype == KvDtype::fp8_tensor;
+  const auto row_bytes = std::size_t(one_scale ? fp8::Row576::kBytes : fp8::Row656::kBytes);
+  Cache cache{.bytes = std::vector<unsigned char>(std::size_t(tokens) * row_bytes),
+              .scale = unit * 1.7f};
+  const Random random = [drawn = std::uint64_t{0}]() mutable {
+    return random_bits(kSeed, Tensor::cache, drawn++);
+  };
   for (int token = 0; token < tokens; ++token) {
-    unsigned char* const row = cache.bytes.data() + std::size_t(token) * fp8::kRowBytes;
-    for (int d = 0; d < fp8::kLatent; ++d) {
-      const int tile = d / fp8::kScaleWidth;
-      float scale = 0;
-      if (d % fp8::kScaleWidth == 0) {
-        scale = unit * (1 + float(random() & 0xFFFF) / 65536);
-        std::memcpy(row + fp8::kScalesAt + 4 * tile, &scale, sizeof scale);
-      }
-      std::memcpy(&scale, row + fp8::kScalesAt + 4 * tile, sizeof scale);
-      const auto bits = static_cast<std::uint8_t>(random());
-      row[d] = (bits & 0x7Fu) == 0x7Fu ? 0 : bits;
-      cache.values.push_back(e4m3_value(row[d]) * scale);
-    }
-    for (int d = 0; d < fp8::kRope; ++d) {
-      const float value = 100 * unit * random_value(kSeed, Tensor::key, drawn++);
-      const std::uint16_t bits = bf16_bits(value);
-      std::memcpy(row + fp8::kRopeAt + 2 * d, &bits, sizeof bits);
-      cache.values.push_back(bf16_value(bits));
+    unsigned char* const row = cache.bytes.data() + std::size_t(token) * row_bytes;
+    if (one_scale) {
+      put_e4m3(cache, row, fp8::kQk, cache.scale, random);
+    } else {
+      put_row_656(cache, row, unit, random);
     }
   }
   return cache;
@@ -57,13 +75,10 @@ Cache cache_of(int tokens, float unit) {
 /// One request in one run of tokens, on pages in order.
 class OneRequest {
  public:
-  OneRequest(Choice choice, int heads, float unit)
+  OneRequest(Choice choice, const RankProblem& shape, float unit)
       : choice_(std::move(choice)),
-        problem_(make_problem(
-            RankProblem{
-                .local_heads = heads, .batch = 1, .context = kTokens, .kv_dtype = KvDtype::fp8},
-            kSeed)),
-        cache_(cache_of(problem_.page_count * problem_.page_tokens, unit)) {
+        problem_(make_problem(shape, kSeed)),
+        cache_(cache_of(shape.kv_dtype, problem_.page_count * problem_.page_tokens, unit)) {
     for (int i = 0; i < problem_.pages_per_request; ++i) problem_.page_table[std::size_t(i)] = i;
     problem_.softmax_scale = 1e-4f / unit;
   }
@@ -112,7 +127,9 @@ class OneRequest {
         .page_shift = std::countr_zero(static_cast<unsigned>(problem_.page_tokens)),
         .tile_rows = plan.tile_rows,
         .stages = choice_.stages,
-        .scale_log2 = problem_.softmax_scale * 1.44269504f};
+        .scale_log2 = problem_.softmax_scale * 1.44269504f,
+        .cache_scale = cache_.scale,
+        .cache_map = buffers.cache_map.data()};
     launch(arguments, plan.ctas(), stream);
     const auto rows = static_cast<std::size_t>(problem_.shape.local_heads);
     std::vector<std::uint16_t> values(rows * fp8::kLatent);
@@ -167,19 +184,26 @@ void expect_close(const std::vector<float>& found, const ReferenceRow& wanted,
   ASSERT_NEAR(found[fp8::kLatent], wanted.lse, allowed.lse_absolute) << what;
 }
 
+void expect_all_close(const RankProblem& shape, float unit) {
+  for (Choice& choice : runnable_kernels(shape, split::current_gpu().value())) {
+    const std::string what =
+        str(enum_name(shape.kv_dtype), ", ", choice.kernel.name, ", ", choice.kernel.rows,
+            " rows a CTA, scales from ", unit, " up, ", shape.local_heads, " heads");
+    OneRequest request(std::move(choice), shape, unit);
+    const auto found = request.outputs();
+    const auto wanted = request.wanted();
+    for (std::size_t row = 0; row < wanted.size(); ++row) {
+      expect_close(found[row], wanted[row], what);
+    }
+  }
+}
+
 TEST(Fp8Scales, EveryKernelTakesScalesFromTheSmallestToTheLargestThatItPromises) {
-  for (const float unit : {0x1p-17f, 0x1p-12f, 0x1p-6f, 1.0f, 0x1p3f}) {
-    for (const int heads : {16, 30, 64}) {
-      const RankProblem shape{.local_heads = heads, .kv_dtype = KvDtype::fp8};
-      for (Choice& choice : runnable_kernels(shape, split::current_gpu().value())) {
-        const std::string what = str(choice.kernel.name, ", ", choice.kernel.rows,
-                                     " rows a CTA, scales from ", unit, " up, ", heads, " heads");
-        OneRequest request(std::move(choice), heads, unit);
-        const auto found = request.outputs();
-        const auto wanted = request.wanted();
-        for (std::size_t row = 0; row < wanted.size(); ++row) {
-          expect_close(found[row], wanted[row], what);
-        }
+  for (const KvDtype dtype : {KvDtype::fp8, KvDtype::fp8_tensor}) {
+    for (const float unit : {0x1p-17f, 0x1p-12f, 0x1p-6f, 1.0f, 0x1p3f}) {
+      for (const int heads : {16, 30, 64}) {
+        expect_all_close({.local_heads = heads, .batch = 1, .context = kTokens, .kv_dtype = dtype},
+                         unit);
       }
     }
   }

@@ -105,11 +105,12 @@ TEST(MlaDenseCuda, RunsEveryWidthThatItNames) {
   }
 }
 
-class MlaDenseCudaFp8 : public testing::TestWithParam<int> {
+class MlaDenseCudaFp8 : public testing::TestWithParam<std::tuple<KvDtype, int>> {
  protected:
-  static RankProblem fp8_shape(int heads, int query_tokens, std::int64_t context, Lengths lengths) {
+  static RankProblem fp8_shape(int query_tokens, std::int64_t context, Lengths lengths) {
+    const auto [dtype, heads] = GetParam();
     RankProblem shape = shape_of(heads, query_tokens, context, lengths);
-    shape.kv_dtype = KvDtype::fp8;
+    shape.kv_dtype = dtype;
     return shape;
   }
 };
@@ -118,11 +119,11 @@ TEST_P(MlaDenseCudaFp8, AgreesWithTheReferenceForEveryLengthAndQueryTokens) {
   for (const int query_tokens : {1, 2, 5}) {
     for (const int splits : {0, 3}) {
       for (const int context : {0, 1, 20, 140, 2000}) {
-        const auto shape = fp8_shape(GetParam(), query_tokens, context, Lengths::equal);
+        const auto shape = fp8_shape(query_tokens, context, Lengths::equal);
         EXPECT_EQ(run(make_problem(shape, 43), splits), "")
             << query_tokens << " tokens, length " << context << ", " << splits << " splits";
       }
-      const auto ragged = fp8_shape(GetParam(), query_tokens, 1500, Lengths::ragged);
+      const auto ragged = fp8_shape(query_tokens, 1500, Lengths::ragged);
       EXPECT_EQ(run(make_problem(ragged, 47), splits), "") << query_tokens << " tokens, ragged";
     }
   }
@@ -130,19 +131,20 @@ TEST_P(MlaDenseCudaFp8, AgreesWithTheReferenceForEveryLengthAndQueryTokens) {
 
 TEST_P(MlaDenseCudaFp8, ReadsPagesOfEverySize) {
   for (const int page_tokens : {16, 32, 64, 128}) {
-    const auto shape = fp8_shape(GetParam(), 2, 700, Lengths::ragged);
+    const auto shape = fp8_shape(2, 700, Lengths::ragged);
     EXPECT_EQ(run(make_problem(shape, 53, page_tokens)), "") << "pages of " << page_tokens;
   }
 }
 
 TEST_P(MlaDenseCudaFp8, KeepsItsAccuracyWhenScoresAreFarApart) {
-  auto problem = make_problem(fp8_shape(GetParam(), 1, 2000, Lengths::equal), 59);
+  auto problem = make_problem(fp8_shape(1, 2000, Lengths::equal), 59);
   problem.softmax_scale *= 16;
   EXPECT_EQ(run(problem), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(LocalHeads, MlaDenseCudaFp8,
-                         testing::Values(1, 5, 8, 16, 20, 33, 40, 64, 96, 128));
+                         testing::Combine(testing::Values(KvDtype::fp8, KvDtype::fp8_tensor),
+                                          testing::Values(1, 5, 8, 16, 20, 33, 40, 64, 96, 128)));
 
 TEST(MlaDenseCuda, TakesManyQueryTokens) {
   for (const int query_tokens : {17, 100, 256}) {

@@ -318,6 +318,7 @@ TEST(MlaDenseCudaSupports, RefusesWithTheReason) {
   EXPECT_EQ(reason({.query_tokens = 257}),
             "mla_dense on CUDA takes 1 to 256 query tokens, not 257");
   EXPECT_EQ(reason({.kv_dtype = KvDtype::fp8}), "");
+  EXPECT_EQ(reason({.kv_dtype = KvDtype::fp8_tensor}), "");
   EXPECT_EQ(reason({.d_latent = 256, .d_rope = 32, .kv_dtype = KvDtype::fp8}),
             "mla_dense on CUDA has d_latent + d_rope of 512 + 64 for a fp8 cache, not 256 + 32");
   EXPECT_EQ(reason({.d_latent = 384, .d_rope = 64}),

@@ -30,7 +30,7 @@ Result<MlaDenseResult> measure_mla_dense(Device& device, const MlaDenseCase& sha
                                         .context = shape.context,
                                         .kv_dtype = shape.kv_dtype},
                             1);
-  const auto kernel = TRY(device.bind("mla_dense", problem));
+  const auto kernel = TRY(device.bind(shape.kernel, problem));
   TRY(kernel->poison());
   TRY(kernel->launch(Part::all));
   const auto verified = TRY(kernels::verify(

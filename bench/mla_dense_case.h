@@ -14,6 +14,7 @@ struct MlaDenseCase {
   int local_heads = 16;
   std::int64_t context = 4096;
   KvDtype kv_dtype = KvDtype::bf16;
+  const char* kernel = "mla_dense";
 };
 
 /// What was measured of one.  Times: medians, L2 flushed before each launch unless it says warm.

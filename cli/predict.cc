@@ -31,7 +31,7 @@ Result<void> predict(const ModelOptions& options, const PredictRequest& request)
 void add_own_options(CLI::App& verb, PredictRequest& request) {
   verb.add_option("--kernel", request.point.kernel,
                   "Default: the decode kernel of the model (mla_dense for MLA).  mla_dense, "
-                  "mla_sparse, dsa_indexer, mla_expanded, kv_expand, mla_mixed, "
+                  "mla_dense_fp8_mma, mla_sparse, dsa_indexer, mla_expanded, kv_expand, mla_mixed, "
                   "mla_layer, mha_decode, gqa_decode or mqa_decode");
   verb.add_option("--tp", request.tp_sizes,
                   "Head-parallel sizes, each a layout of its own: 1,2,4,8.  Each must divide the "

@@ -94,8 +94,9 @@ Result<void> add_layouts(std::vector<Layout>& layouts, const std::vector<Layout>
 
 const std::vector<std::string>& sweep_kernels() {
   static const std::vector<std::string> names = {
-      "mla_dense",    "mla_sparse", "dsa_indexer", "mha_decode", "gqa_decode",     "mqa_decode",
-      "mla_expanded", "kv_expand",  "all_reduce",  "all_gather", "reduce_scatter", "all_to_all"};
+      "mla_dense",  "mla_dense_fp8_mma", "mla_sparse",   "dsa_indexer", "mha_decode",
+      "gqa_decode", "mqa_decode",        "mla_expanded", "kv_expand",   "all_reduce",
+      "all_gather", "reduce_scatter",    "all_to_all"};
   return names;
 }
 

@@ -30,6 +30,10 @@ struct Config {
 BOOST_DESCRIBE_STRUCT(Config, (),
                       (tile_rows, tile_tokens, num_splits, padded_rows, workers, reason))
 
+/// What a kernel of attention multiplies: values as they are stored or wider, and queries and
+/// softmax weights in 16 bits or more; or queries and weights rounded to e4m3.
+enum class Arithmetic { stored, e4m3 };
+
 /// Parts of a launch that can be timed apart.
 enum class Part { all, split, combine };
 
@@ -66,6 +70,8 @@ class BoundKernel {
   virtual ~BoundKernel() = default;
 
   virtual const Config& config() const = 0;
+  /// What its outputs are judged by (verify.h).
+  virtual Arithmetic arithmetic() const { return Arithmetic::stored; }
   /// Fill outputs and workspaces with NaN, so that what a launch leaves out cannot pass as right.
   virtual Result<void> poison() = 0;
   /// One whole launch, or one part of it.  A part that this kernel does not have does nothing.

@@ -28,6 +28,12 @@ const KernelEntry kCudaEntries[] = {
                 "from sm_80 on",
      .supports = mla_dense_cuda_supports,
      .bind = bind_mla_dense_cuda},
+    {.name = "mla_dense_fp8_mma",
+     .backend = Backend::cuda,
+     .summary = "mla_dense with products in FP8: queries and softmax weights rounded to e4m3, "
+                "fp8_tensor cache; Hopper",
+     .supports = mla_dense_fp8_mma_supports,
+     .bind = bind_mla_dense_fp8_mma},
     {.name = "mla_sparse",
      .backend = Backend::cuda,
      .summary = "absorbed MLA decode over an index list of each query token, bf16 or FP8 cache",

@@ -10,17 +10,17 @@
 
 namespace headsplit::kernels {
 
-/// The tolerance of each storage type, written once.  Averaging over n tokens shrinks an output
-/// row as 1/sqrt(n), so a fixed absolute tolerance would be blind at long contexts; it is taken
-/// relative to the row instead: |out - reference| <= of_value x |reference| + of_row x
-/// rms(reference row), and |lse - reference| <= lse_absolute.  A row that attends to nothing must
-/// be exactly 0 and its LSE exactly -infinity.
+/// The tolerance of each storage type and arithmetic, written once.  Averaging over n tokens
+/// shrinks an output row as 1/sqrt(n), so a fixed absolute tolerance would be blind at long
+/// contexts; it is taken relative to the row instead: |out - reference| <= of_value x |reference| +
+/// of_row x rms(reference row), and |lse - reference| <= lse_absolute.  A row that attends to
+/// nothing must be exactly 0 and its LSE exactly -infinity.
 struct Tolerance {
   double of_value = 0;
   double of_row = 0;
   double lse_absolute = 0;
 };
-Tolerance tolerance(KvDtype dtype);
+Tolerance tolerance(KvDtype dtype, Arithmetic arithmetic = Arithmetic::stored);
 /// Of rows merged from `parts` partial rows that travelled as bf16: what each of them lost in its
 /// last place is still there when they cancel.
 Tolerance merged_tolerance(KvDtype dtype, int parts);

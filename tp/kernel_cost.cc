@@ -28,6 +28,14 @@ Work mixed_work(const Case& c) {
   return mla_mixed_work(c.problem, std::min(tokens, c.problem.context));
 }
 
+/// Values are multiplied as they are stored.
+Work fp8_products_work(const Case& c) {
+  Work work = mla_dense_work(c.problem);
+  work.fp8_flops = work.flops;
+  work.dequant_values = 0;
+  return work;
+}
+
 Work layer_work(const Case& c) {
   const double tokens = 1.0 * c.problem.batch * c.problem.query_tokens;
   const Work core = mla_dense_work(c.problem);
@@ -37,6 +45,7 @@ Work layer_work(const Case& c) {
 
 const std::vector<KvDtype> kBf16Cache = {KvDtype::bf16};
 const std::vector<KvDtype> kScaledCaches = {KvDtype::bf16, KvDtype::fp8};
+const std::vector<KvDtype> kTensorCache = {KvDtype::fp8_tensor};
 const std::vector<KvDtype> kAllCaches = {KvDtype::bf16, KvDtype::fp8, KvDtype::fp8_tensor};
 
 struct KernelCost {
@@ -52,6 +61,7 @@ const std::vector<KernelCost>& kernel_costs() {
       {"gqa_decode", kBf16Cache, true, [](const Case& c) { return per_head_work(c.problem); }},
       {"mqa_decode", kBf16Cache, true, [](const Case& c) { return per_head_work(c.problem); }},
       {"mla_dense", kAllCaches, true, [](const Case& c) { return mla_dense_work(c.problem); }},
+      {"mla_dense_fp8_mma", kTensorCache, true, fp8_products_work},
       {"mla_sparse", kScaledCaches, true, sparse_work},
       {"dsa_indexer", kAllCaches, true,
        [](const Case& c) { return indexer_work(c.model, c.problem); }},

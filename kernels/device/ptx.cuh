@@ -194,6 +194,11 @@ __device__ __forceinline__ void prefetch_tensor_map(const void* tensor_map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(tensor_map) : "memory");
 }
 
+/// Brings a line to L2.  "Data movement and conversion instructions: prefetch"; sm_80.
+__device__ __forceinline__ void prefetch_l2(const void* global) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(global) : "memory");
+}
+
 /// Waits until `threads` threads of the block have come to the named barrier (1..15).
 /// "Parallel synchronization instructions: bar.sync"; sm_70.
 __device__ __forceinline__ void barrier_sync(int name, int threads) {
@@ -272,6 +277,21 @@ __device__ __forceinline__ std::uint32_t pack_bf16(float low, float high) {
   return result;
 }
 
+/// The larger of each half, bf16.  "Half precision comparison instructions: max"; sm_80.
+__device__ __forceinline__ std::uint32_t max_bf16x2(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t result;
+  asm("max.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+}
+
+/// Adds four values to four in global memory.  Gives nothing back, so nobody waits for it.
+/// "Parallel synchronization instructions: red"; sm_90.
+__device__ __forceinline__ void add_global(float* target, const float (&value)[4]) {
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(target), "f"(value[0]),
+               "f"(value[1]), "f"(value[2]), "f"(value[3])
+               : "memory");
+}
+
 /// "Data movement and conversion instructions: st"; 4 bytes to shared memory.
 __device__ __forceinline__ void store_shared(std::uint32_t address, std::uint32_t value) {
   asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
@@ -282,7 +302,12 @@ __device__ __forceinline__ void store_shared_16(std::uint32_t address, std::uint
   asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(value) : "memory");
 }
 
-/// "Data movement and conversion instructions: st"; 16 bytes to shared memory.
+/// "Data movement and conversion instructions: st"; 8 or 16 bytes to shared memory.
+__device__ __forceinline__ void store_shared(std::uint32_t address,
+                                             const std::uint32_t (&value)[2]) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(value[0]), "r"(value[1])
+               : "memory");
+}
 __device__ __forceinline__ void store_shared(std::uint32_t address, const float (&value)[4]) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(value[0]),
                "f"(value[1]), "f"(value[2]), "f"(value[3])

@@ -220,6 +220,20 @@ __device__ __forceinline__ void e4m3_product(float (&d)[32], const std::uint32_t
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(add)));
 }
 
+/// d[64, 64] = (add ? d : 0) + a[64, 32] x b[64, 32]^T, e4m3 in, fp32 out; both k-major, in shared
+/// memory.
+__device__ __forceinline__ void e4m3_product(float (&d)[32], std::uint64_t a, std::uint64_t b,
+                                             bool add) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, add, 1, 1;\n}"
+      : HEADSPLIT_F16(d, 0), HEADSPLIT_F16(d, 16)
+      : "l"(a), "l"(b), "r"(int(add)));
+}
+
 #undef HEADSPLIT_F64
 #undef HEADSPLIT_F16
 #undef HEADSPLIT_F4

@@ -49,8 +49,10 @@ Config config_of(const Problem& problem, const Choice& choice, const SplitPlan& 
 class BoundSplit final : public BoundKernel {
  public:
   BoundSplit(const Problem& problem, const GpuLimits& limits, const Choice& choice,
-             const SplitPlan& plan, Buffers buffers, const BindOptions& options)
+             const SplitPlan& plan, Buffers buffers, const BindOptions& options,
+             Arithmetic arithmetic)
       : problem_(problem),
+        arithmetic_(arithmetic),
         kernel_(choice.kernel),
         stream_(static_cast<cudaStream_t>(options.stream)),
         pool_(options.pool),
@@ -73,6 +75,8 @@ class BoundSplit final : public BoundKernel {
   }
 
   const Config& config() const override { return config_; }
+
+  Arithmetic arithmetic() const override { return arithmetic_; }
 
   Result<void> poison() override { return buffers_.poison(stream_); }
 
@@ -122,6 +126,7 @@ class BoundSplit final : public BoundKernel {
         .scale_log2 = static_cast<float>(double{problem_.softmax_scale} * kLog2e),
         // Where no other CTA wants a line of the cache, it makes room for partials and queries.
         .cache_policy = plan.width == 1 ? buffers_.first_to_go : buffers_.as_usual,
+        .scratch = buffers_.scratch.data(),
         .cache_scale = fp8_tensor_scale(problem_.seed),
         .cache_map = buffers_.cache_map.data(),
         .slot_count = static_cast<std::int32_t>(problem_.slot_count())};
@@ -159,6 +164,7 @@ class BoundSplit final : public BoundKernel {
   }
 
   Problem problem_;
+  Arithmetic arithmetic_;
   SplitKernel kernel_;
   cudaStream_t stream_;
   DevicePool* pool_;
@@ -176,14 +182,16 @@ class BoundSplit final : public BoundKernel {
 }  // namespace
 
 Result<std::unique_ptr<BoundKernel>> bind_split(const Problem& problem, const Problem& inputs,
-                                                const BindOptions& options) {
+                                                const BindOptions& options, Arithmetic arithmetic) {
   const GpuLimits limits = TRY(split::current_gpu());
-  auto [choice, plan] = TRY(choose_plan(problem, limits, options.num_splits));
+  auto [choice, plan] = TRY(choose_plan(problem, limits, options.num_splits, arithmetic));
   if (!problem.sinks.empty()) put_all_in_slots(plan);
   auto* const stream = static_cast<cudaStream_t>(options.stream);
   Buffers buffers = TRY(make_buffers(problem, inputs, plan, stream, options.pool));
-  auto bound =
-      std::make_unique<BoundSplit>(problem, limits, choice, plan, std::move(buffers), options);
+  const std::int64_t scratch_bytes = std::int64_t{plan.ctas()} * choice.kernel.scratch_bytes;
+  buffers.scratch = TRY(DeviceBuffer<float>::make(scratch_bytes / 4, options.pool));
+  auto bound = std::make_unique<BoundSplit>(problem, limits, choice, plan, std::move(buffers),
+                                            options, arithmetic);
   TRY(bound->prepare());
   return bound;
 }

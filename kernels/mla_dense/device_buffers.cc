@@ -41,7 +41,7 @@ Result<CUtensorMap> map_of(const Buffers& buffers, const Problem& inputs) {
 
 Result<void> Buffers::poison(cudaStream_t stream) const {
   TRY(make_nan(output, stream));
-  for (const auto* buffer : {&lse, &partial_output, &partial_lse}) {
+  for (const auto* buffer : {&lse, &partial_output, &partial_lse, &scratch}) {
     TRY(make_nan(*buffer, stream));
   }
   return {};

@@ -26,6 +26,7 @@ struct Buffers {
   DeviceBuffer<float> partial_output;
   DeviceBuffer<float> partial_lse;
   DeviceBuffer<float> sinks;
+  DeviceBuffer<float> scratch;
   DeviceBuffer<CUtensorMap> cache_map;  ///< of fp8_tensor, else empty
   std::uint64_t first_to_go = 0;        ///< L2 policies
   std::uint64_t as_usual = 0;

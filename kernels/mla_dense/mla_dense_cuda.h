@@ -17,4 +17,11 @@ Result<void> mla_dense_cuda_supports(const RankProblem& shape);
 Result<std::unique_ptr<BoundKernel>> bind_mla_dense_cuda(const Problem& problem,
                                                          const BindOptions& options);
 
+/// The same in another arithmetic: products in FP8, of a cache in fp8_tensor with queries and
+/// weights rounded to e4m3, on Hopper (docs/mla-dense-fp8.md).  verify.h says how far outputs may
+/// be from those of exact queries.
+Result<void> mla_dense_fp8_mma_supports(const RankProblem& shape);
+Result<std::unique_ptr<BoundKernel>> bind_mla_dense_fp8_mma(const Problem& problem,
+                                                            const BindOptions& options);
+
 }  // namespace headsplit::kernels

@@ -25,12 +25,13 @@ PlannedSplit planned(const Problem& problem, const GpuLimits& limits, Choice cho
 
 }  // namespace
 
-Result<PlannedSplit> choose_plan(const Problem& problem, const GpuLimits& limits, int num_splits) {
+Result<PlannedSplit> choose_plan(const Problem& problem, const GpuLimits& limits, int num_splits,
+                                 Arithmetic arithmetic) {
   PlannedSplit best =
-      planned(problem, limits, TRY(choose_kernel(problem.shape, limits)), num_splits);
+      planned(problem, limits, TRY(choose_kernel(problem.shape, limits, arithmetic)), num_splits);
   if (num_splits > 0 || !is_hopper(limits)) return best;
   double best_us = best.plan.estimated_us * kWorthAnother;
-  for (Choice& choice : runnable_kernels(problem.shape, limits)) {
+  for (Choice& choice : runnable_kernels(problem.shape, limits, arithmetic)) {
     PlannedSplit other = planned(problem, limits, std::move(choice), num_splits);
     if (other.plan.estimated_us >= best_us) continue;
     best_us = other.plan.estimated_us;

@@ -18,6 +18,7 @@ struct PlannedSplit {
 /// get the kernel for the rows (choose_kernel), as does a fixed number of splits, so that what a
 /// request gets does not depend on the batch.
 /// Fails: config (no kernel for the widths fits the GPU).
-Result<PlannedSplit> choose_plan(const Problem& problem, const GpuLimits& limits, int num_splits);
+Result<PlannedSplit> choose_plan(const Problem& problem, const GpuLimits& limits, int num_splits,
+                                 Arithmetic arithmetic = Arithmetic::stored);
 
 }  // namespace headsplit::kernels::dense

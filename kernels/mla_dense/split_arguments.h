@@ -40,7 +40,8 @@ struct SplitArguments {
   float scale_log2 = 0;            ///< softmax scale x log2(e)
   std::uint64_t cache_policy = 0;  ///< of the lines of the cache in L2
   WorkItem inline_items[kInlineItems] = {};
-  float cache_scale = 1;  ///< of fp8_tensor: of all values of the cache
+  float* scratch = nullptr;  ///< [ctas, SplitKernel::scratch_bytes / 4]
+  float cache_scale = 1;     ///< of fp8_tensor: of all values of the cache
   /// Of fp8_tensor: a CUtensorMap, in boxes of 128 bytes x tokens of a page, 64 at most.
   const void* cache_map = nullptr;
   std::int32_t slot_count = 0;  ///< of the cache; mla_sparse: other entries of a list are none

@@ -21,6 +21,7 @@ struct SplitKernel {
   int stage_bytes = 0;
   int stages_min = 2;
   int stages_max = 8;
+  int scratch_bytes = 0;              ///< of device memory, a CTA
   double step_us = 1;                 ///< of PlanCost
   double item_us = 2;                 ///< of PlanCost
   double start_us = 1;                ///< of PlanCost
@@ -44,6 +45,8 @@ std::span<const SplitKernel> split_kernels_fp8_wide();
 /// The same for the FP8 cache with one scale.
 std::span<const SplitKernel> split_kernels_fp8_tensor();
 std::span<const SplitKernel> split_kernels_fp8_tensor_wide();
+/// The same with products in FP8, queries and weights rounded to e4m3.
+std::span<const SplitKernel> split_kernels_fp8_mma();
 
 /// For mla_sparse: `page_table` is [lists, pages_per_request], a list of slots for each request.
 std::span<const SplitKernel> gather_kernels_512_64();

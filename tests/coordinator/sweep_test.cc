@@ -208,12 +208,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadSweep{"TooManyRanks", "layouts: [{tp: 2, dp: 65536}]",
                  "s.yaml:1:11: layouts[0]: layout tp2xdp65536 has more than 65536 ranks"},
         BadSweep{"Choice", "axes: {kv_dtype: fp16}",
-                 "s.yaml:1:18: axes.kv_dtype: 'fp16' is not one of: bf16, fp8"},
+                 "s.yaml:1:18: axes.kv_dtype: 'fp16' is not one of: bf16, fp8, fp8_tensor"},
         BadSweep{"Kernel", "kernels: mla_dens",
-                 "s.yaml:1:10: kernels: unknown kernel 'mla_dens'; did you mean 'mla_dense'? "
-                 "Legal: mla_dense, mla_sparse, dsa_indexer, mha_decode, gqa_decode, mqa_decode, "
-                 "mla_expanded, kv_expand, all_reduce, all_gather, reduce_scatter, all_to_all, "
-                 "plugin:FILE"},
+                 "s.yaml:1:10: kernels: unknown kernel 'mla_dens'; did you mean 'mla_dense' "
+                 "or 'mla_dense_fp8_mma'? Legal: mla_dense, mla_dense_fp8_mma, mla_sparse, "
+                 "dsa_indexer, mha_decode, gqa_decode, mqa_decode, mla_expanded, kv_expand, "
+                 "all_reduce, all_gather, reduce_scatter, all_to_all, plugin:FILE"},
         BadSweep{"Boolean", "measure: {counters: maybe}",
                  "s.yaml:1:21: measure.counters: 'maybe'; legal: true, false, detail"},
         BadSweep{"DetailOfAGang", "ranks: real\nmeasure: {counters: detail}",

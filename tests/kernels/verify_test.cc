@@ -23,6 +23,7 @@ class FakeKernel final : public BoundKernel {
       : problem_(std::move(problem)), change_(std::move(change)) {}
 
   const Config& config() const override { return config_; }
+  Arithmetic arithmetic() const override { return products; }
   Result<void> poison() override { return {}; }
   Result<void> launch(Part) override { return {}; }
   Result<std::vector<OutputRow>> output_rows(std::span<const std::int64_t> rows) override {
@@ -42,6 +43,7 @@ class FakeKernel final : public BoundKernel {
   }
 
   std::vector<std::int64_t> asked;
+  Arithmetic products = Arithmetic::stored;
 
  private:
   Problem problem_;
@@ -130,6 +132,18 @@ TEST(Verify, AllowsMergedRowsWhatTheirPartsLostInTheirLastPlace) {
   };
   EXPECT_FALSE(with(merged_tolerance(KvDtype::bf16, 1))) << "one part is no merge";
   EXPECT_TRUE(with(merged_tolerance(KvDtype::bf16, 8)));
+}
+
+TEST(Verify, AllowsWhatE4m3LosesOnlyToAKernelThatMultipliesInIt) {
+  FakeKernel kernel(some_problem(), [](std::int64_t, OutputRow& output) {
+    float square = 0;
+    for (const float value : output.values) square += value * value;
+    output.values[7] += 0.3f * std::sqrt(square / static_cast<float>(output.values.size()));
+    output.lse += 0.05f;
+  });
+  EXPECT_FALSE(verify(kernel, some_problem(), 4).has_value());
+  kernel.products = Arithmetic::e4m3;
+  EXPECT_TRUE(verify(kernel, some_problem(), 4).has_value());
 }
 
 TEST(Verify, SamplesTheFirstTheLastAndSomeBetween) {

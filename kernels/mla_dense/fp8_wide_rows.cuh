@@ -11,7 +11,7 @@ namespace headsplit::kernels::dense::wide {
 
 /// A stage to be filled, as 32-bit addresses.
 struct Stage {
-  std::uint32_t rows;  ///< kStageTokens rows, a stride apart
+  std::uint32_t rows;  ///< of kStageTokens tokens, where Row::chunk says
   std::uint32_t mask;  ///< 64 bits: rows that count
   std::uint32_t full;  ///< the barrier: one arrival and the bytes that come
 };

@@ -70,6 +70,7 @@ __device__ __forceinline__ void ScoresGroup<kGather>::begin(const WorkItem& next
     sum[half] = 0;
   }
   mask_begin = min(item.token_end, ends[0]);
+  if constexpr (kGather) find_entries(item.token_begin);
   ptx::cp_async_wait_all();
   ptx::fence_async_proxy();
   ptx::barrier_sync(kScoresBarrier, kGroupThreads);

@@ -34,6 +34,7 @@ struct ScoresGroup {
   int mask_begin;      ///< tiles that reach past this token are masked
   float reference[2];  ///< scaled score that exponentials are relative to; -inf before the first
   float sum[2];        ///< of this thread's weights
+  std::int32_t entry;  ///< of the index list, for token `lane` of the tile that is weighed next
   std::uint32_t query[kRegisterSlices * kStepsASlice][4];
 
   RingPosition ring{};     ///< of the tile whose weights come next
@@ -52,7 +53,8 @@ struct ScoresGroup {
   __device__ void expect_tile();
   __device__ void multiply(float (&scores)[kScores]);
   __device__ void mask(float (&scores)[kScores], int token) const;
-  __device__ void mask_list(float (&scores)[kScores], int token) const;
+  __device__ void find_entries(int token);
+  __device__ void mask_list(float (&scores)[kScores], int token);
   __device__ bool above(const float (&scores)[kScores]) const;
   __device__ void move_references(const float (&scores)[kScores], bool first);
   __device__ void weigh(float (&scores)[kScores], int tile, bool last);

@@ -16,15 +16,23 @@ __device__ __forceinline__ void ScoresGroup<kGather>::mask(float (&scores)[kScor
   }
 }
 
-/// The same of entries of the index list that count for nothing.
+/// Asks for the entries of the index list of the tile that begins at `token`.
 template <bool kGather>
-__device__ __forceinline__ void ScoresGroup<kGather>::mask_list(float (&scores)[kScores],
-                                                                int token) const {
+__device__ __forceinline__ void ScoresGroup<kGather>::find_entries(int token) {
   const std::int32_t* const list =
       arguments.page_table + std::int64_t{item.request} * arguments.pages_per_request;
   const int position = token + lane;
-  const bool mine = position < item.token_end && is_slot(arguments, __ldg(list + position));
-  const std::uint32_t counts = __ballot_sync(0xFFFFFFFF, mine) >> (lane % 4 * 2);
+  entry = position < item.token_end ? __ldg(list + position) : kNoSlot;
+}
+
+/// The same of entries of the list that count for nothing; asks for those of the next tile, which
+/// are there by the time that they are wanted.
+template <bool kGather>
+__device__ __forceinline__ void ScoresGroup<kGather>::mask_list(float (&scores)[kScores],
+                                                                int token) {
+  const std::uint32_t counts =
+      __ballot_sync(0xFFFFFFFF, is_slot(arguments, entry)) >> (lane % 4 * 2);
+  find_entries(token + kTokens);
 #pragma unroll
   for (int i = 0; i < kScores; ++i) {
     if ((counts >> (i / 4 * 8 + i % 2) & 1) == 0) scores[i] = -INFINITY;

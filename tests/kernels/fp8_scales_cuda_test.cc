@@ -110,6 +110,7 @@ class OneRequest {
     const Stream stream = Stream::make().value();
     const Buffers buffers = make_buffers(problem_, problem_, plan, stream.get(), nullptr).value();
     buffers.poison(stream.get()).value();
+    stream.synchronize().value();  // the fill of the buffers must not come after the copy
     copy(buffers.cache.data(), cache_.bytes.data(), cache_.bytes.size());
     SplitArguments arguments{
         .query = buffers.query.data(),

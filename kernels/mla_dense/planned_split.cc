@@ -15,8 +15,10 @@ PlannedSplit planned(const Problem& problem, const GpuLimits& limits, Choice cho
       plan_splits(problem, {.rows_max = kernel.rows,
                             .tile_tokens = kernel.tokens,
                             .ctas = limits.sm_count * kernel.ctas_per_sm,
+                            .ctas_per_sm = kernel.ctas_per_sm,
                             .num_splits = num_splits,
                             .cost = {.step_us = kernel.step_us,
+                                     .alone_step_us = kernel.alone_step_us,
                                      .item_us = kernel.item_us,
                                      .start_us = kernel.start_us,
                                      .cache_bytes_per_us = kernel.cache_bytes_per_us}});

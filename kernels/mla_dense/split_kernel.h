@@ -23,6 +23,7 @@ struct SplitKernel {
   int stages_max = 8;
   int scratch_bytes = 0;              ///< of device memory, a CTA
   double step_us = 1;                 ///< of PlanCost
+  double alone_step_us = 0;           ///< of PlanCost
   double item_us = 2;                 ///< of PlanCost
   double start_us = 1;                ///< of PlanCost
   double cache_bytes_per_us = 4.4e6;  ///< of PlanCost

@@ -54,6 +54,7 @@ constexpr SplitKernel kKernels[] = {{
     .stages_min = kStages,
     .stages_max = kStages,
     .step_us = 2.1,
+    .alone_step_us = 1.5,
     .item_us = 2,
     .start_us = 1.5,
     .cache_bytes_per_us = 3.4e6,

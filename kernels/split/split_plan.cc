@@ -60,6 +60,7 @@ class Candidates {
   Candidates(const Sequences& sequences, const PlanRequest& request, const SplitPlan& plan)
       : cost_(request.cost),
         columns_(request.ctas / plan.width),
+        alone_ctas_(request.ctas_per_sm > 1 ? request.ctas / request.ctas_per_sm : 0),
         width_(plan.width),
         units_(units_of(sequences, plan, request.tile_tokens)),
         shortest_(std::max(1, kShortestRunTokens / request.tile_tokens)),
@@ -97,9 +98,10 @@ class Candidates {
       }
     }
     const auto busy = columns_ - std::count(steps.begin(), steps.end(), 0);
-    const double step_us =
-        std::max({cost_.step_us, double(busy) * step_bytes_ / cost_.cache_bytes_per_us,
-                  double(busy) * width_ * step_bytes_ / cost_.l2_bytes_per_us});
+    const bool alone = cost_.alone_step_us > 0 && busy * width_ <= alone_ctas_;
+    const double step_us = std::max({alone ? cost_.alone_step_us : cost_.step_us,
+                                     double(busy) * step_bytes_ / cost_.cache_bytes_per_us,
+                                     double(busy) * width_ * step_bytes_ / cost_.l2_bytes_per_us});
     double slowest_us = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       slowest_us = std::max(slowest_us, items[i] * cost_.item_us + double(steps[i]) * step_us);
@@ -124,6 +126,7 @@ class Candidates {
 
   PlanCost cost_;
   int columns_;
+  int alone_ctas_;  ///< so many have an SM each to themselves
   int width_;
   std::vector<Unit> units_;
   int shortest_;

@@ -14,6 +14,7 @@ namespace headsplit::kernels::split {
 /// and only good enough to rank plans.
 struct PlanCost {
   double step_us = 1.5;                 ///< one step of a CTA whose cache tiles are there in time
+  double alone_step_us = 0;             ///< the same with an SM to itself; 0: step_us
   double item_us = 2;                   ///< queries in, pipeline filled and drained, output out
   double start_us = 1;                  ///< what the first item of a CTA costs besides
   double merge_us = 1.7;                ///< the combine kernel behind the split kernel
@@ -28,6 +29,7 @@ struct PlanRequest {
   int row_step = 16;     ///< a tile has a multiple of so many, at most rows_max
   int tile_tokens = 64;  ///< tokens of one step
   int ctas = 132;        ///< CTAs that run at once
+  int ctas_per_sm = 1;   ///< of these
   int num_splits = 0;    ///< 0: the cheapest plan; else parts of each sequence
   PlanCost cost;
 };

@@ -225,6 +225,17 @@ TEST(SplitPlan, CountsWhatAnItemCostsBesidesItsSteps) {
   EXPECT_LT(plan.estimated_us, whole.estimated_us);
 }
 
+TEST(SplitPlan, LeavesHalfOfTheCtasOutWhereStepsAreShorterWithAnSmToThemselves) {
+  const Problem problem = problem_of(16, 1, std::vector<std::int32_t>(16, 2048));
+  split::PlanRequest request{.rows_max = 16,
+                             .ctas = 264,
+                             .ctas_per_sm = 2,
+                             .cost = {.step_us = 1.8, .item_us = 1, .cache_bytes_per_us = 1e9}};
+  EXPECT_GT(plan_splits(problem, request).ctas(), 132);
+  request.cost.alone_step_us = 0.9;
+  EXPECT_EQ(plan_splits(problem, request).ctas(), 128);
+}
+
 TEST(PlannedSplit, SpreadsTheRowsOfOneShortRequestOverIdleCtas) {
   const Problem problem = problem_of(128, 1, {1024});
   const PlannedSplit split = choose_plan(problem, kH200, 0).value();

@@ -36,6 +36,8 @@ constexpr std::array kTable{
     CounterRow{l2_hit, detail, "lts__t_sector_hit_rate.pct", "GA GH AD GB"},
     CounterRow{tensor_active, detail,
                "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "GA GH AD GB"},
+    CounterRow{issue_active, detail, "sm__inst_issued.avg.pct_of_peak_sustained_active",
+               "GA GH AD GB"},
     CounterRow{warps_active, detail, "sm__warps_active.avg.pct_of_peak_sustained_active",
                "GA GH AD GB"},
     CounterRow{dram_active, detail, "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -69,6 +71,7 @@ void assign(Counts& counts, Figure figure, double value) {
     case l2_bytes: add(counts.l2_bytes, value); break;
     case l2_hit: counts.l2_hit_ratio = value / 100; break;
     case tensor_active: counts.tensor_active_ratio = value / 100; break;
+    case issue_active: counts.issue_active_ratio = value / 100; break;
     case warps_active: counts.occupancy = value / 100; break;
     case range_time:
     case dram_active: break;  // in Counts::all only

@@ -24,11 +24,13 @@ enum class Figure {
   range_time,  ///< kept for reference: 20 to 50 us more than the launch itself takes
   l2_hit,      ///< percent
   tensor_active,
+  issue_active,  ///< what conversions, softmax and addresses take of the CUDA cores
   warps_active,
   dram_active,
 };
 BOOST_DESCRIBE_ENUM(Figure, dram_bytes_read, dram_bytes_written, bf16_ops, fp16_ops, fp8_ops,
-                    l2_bytes, range_time, l2_hit, tensor_active, warps_active, dram_active)
+                    l2_bytes, range_time, l2_hit, tensor_active, issue_active, warps_active,
+                    dram_active)
 
 /// One counter: what it tells, its name, the set it is collected in, and the chips that have it
 /// under this name.

@@ -7,12 +7,24 @@
 namespace headsplit::agent {
 namespace {
 
-/// Below this share of both ceilings a kernel is held back by neither.
+/// Below this share of each resource a kernel is held back by none.
 constexpr double kLimiterShareMin = 0.5;
 
 std::optional<double> counted_bytes(const Row& row) {
   if (!row.dram_bytes_read || !row.dram_bytes_written) return std::nullopt;
   return *row.dram_bytes_read + *row.dram_bytes_written;
+}
+
+/// Of the issue slots, where a cache is converted and they were counted.
+double dequantisation_share(const Row& row) {
+  return row.kv_dtype == KvDtype::bf16 ? 0 : row.issue_active_ratio.value_or(0);
+}
+
+Limiter limiter_of(double memory, double tensor, double dequantisation) {
+  const double most = std::max({memory, tensor, dequantisation});
+  if (most < kLimiterShareMin) return Limiter::overhead;
+  if (most == memory) return Limiter::memory;
+  return most == tensor ? Limiter::tensor : Limiter::dequantisation;
 }
 
 void derive_intensity(const kernels::Work& work, Row& row) {
@@ -34,11 +46,7 @@ void derive_roofline(const kernels::Work& work, const Ceilings& ceilings, double
   row.roofline_fraction = std::max(work.hbm_bytes() / memory_rate, work.flops / tensor_rate);
   const double memory_share = counted_bytes(row).value_or(work.hbm_bytes()) / memory_rate;
   const double tensor_share = row.tensor_ops.value_or(work.flops) / tensor_rate;
-  if (std::max(memory_share, tensor_share) < kLimiterShareMin) {
-    row.limiter = Limiter::overhead;
-  } else {
-    row.limiter = memory_share >= tensor_share ? Limiter::memory : Limiter::tensor;
-  }
+  row.limiter = limiter_of(memory_share, tensor_share, dequantisation_share(row));
 }
 
 }  // namespace

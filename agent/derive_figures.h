@@ -12,8 +12,10 @@ void summarise_samples(Row& row);
 /// Fills a timed row with what follows from its time, its work and the device's ceilings: rates,
 /// intensity by formula and by counters, roofline fraction and limiter.
 ///   roofline fraction = max(flops / matmul ceiling, HBM bytes / read ceiling) / time
-/// The limiter is the resource of that maximum, or `overhead` when neither reaches half of its
-/// ceiling.  Counted bytes and operations (padding included) are used where there are any.
+/// The limiter is the resource of which the launch used the largest share: memory and tensor by
+/// their ceilings (counted bytes and operations, padding included, where there are any), and for an
+/// FP8 cache dequantisation, by the issue slots of the CUDA cores where these were counted (softmax
+/// and addresses are in them); `overhead` when none reaches half.
 void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Row& row);
 
 }  // namespace headsplit::agent

@@ -37,8 +37,9 @@ struct Counts {
   std::optional<double> dram_bytes_written;
   std::optional<double> tensor_ops;
   std::optional<double> l2_bytes;
-  std::optional<double> l2_hit_ratio;         ///< detail set only, as the next two
+  std::optional<double> l2_hit_ratio;         ///< detail set only, as the next three
   std::optional<double> tensor_active_ratio;  ///< of the cycles that SMs were active
+  std::optional<double> issue_active_ratio;   ///< issue slots used, of the same cycles
   std::optional<double> occupancy;            ///< active warps over the most there can be
   json::object all;                           ///< every counter by the vendor's name
   std::string reason;                         ///< why something is absent

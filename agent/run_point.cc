@@ -213,6 +213,7 @@ void note_counts(const RememberedCounts& counted, Row& row) {
   row.l2_bytes = counts.l2_bytes;
   row.l2_hit_ratio = counts.l2_hit_ratio;
   row.tensor_active_ratio = counts.tensor_active_ratio;
+  row.issue_active_ratio = counts.issue_active_ratio;
   row.occupancy = counts.occupancy;
   row.counters = counts.all;
   row.counters_reason = counts.reason;

@@ -160,6 +160,7 @@ struct RowConfig {
   std::optional<double> active_ctas;
   std::optional<double> occupancy;
   std::optional<double> tensor_active_ratio;
+  std::optional<double> issue_active_ratio;  ///< instructions issued over issue slots
   std::optional<double> l2_hit_ratio;
   std::optional<double> error_vs_reference;  ///< largest error over tolerance; at most 1 when ok
 
@@ -167,7 +168,7 @@ struct RowConfig {
 };
 BOOST_DESCRIBE_STRUCT(RowConfig, (),
                       (num_splits, padded_rows, config, active_ctas, occupancy, tensor_active_ratio,
-                       l2_hit_ratio, error_vs_reference))
+                       issue_active_ratio, l2_hit_ratio, error_vs_reference))
 
 /// The machine while it ran.
 struct RowMachine {

@@ -26,6 +26,13 @@ Number memory_floor_us(const Row& row) {
                row.read_ceiling_gbps ? Number(*row.read_ceiling_gbps * 1e3) : std::nullopt);
 }
 
+/// Of what the device can read in the time taken: DRAM bytes counted.
+Number dram_share(const Row& row) {
+  if (!row.dram_bytes_read || !row.dram_bytes_written || !row.read_ceiling_gbps) return {};
+  return ratio(*row.dram_bytes_read + *row.dram_bytes_written,
+               *row.read_ceiling_gbps * 1e3 * row.time_us.value_or(0));
+}
+
 /// Least time for the useful FLOPs at the measured matrix rate, in us.
 Number tensor_floor_us(const Row& row) {
   return ratio(row.flops,
@@ -100,6 +107,11 @@ const std::vector<Figure>& figures() {
        [](const Row& row) { return ratio(row.tflops, row.matmul_ceiling_tflops); }},
       {"time_over_lower_floor", "time_us / the lower of its memory and tensor floors",
        time_over_lower_floor},
+      {"dram_share", "DRAM bytes counted / what could be read in time_us", dram_share},
+      {"tensor_active_ratio", "share of the cycles in which tensor units work",
+       member<&Row::tensor_active_ratio>},
+      {"issue_active_ratio", "share of the issue slots used: conversion, softmax, addresses",
+       member<&Row::issue_active_ratio>},
       {"memory_limited", "1 when the limiter is memory, else 0",
        [](const Row& row) { return is_limited_by(row, Limiter::memory); }},
       {"tensor_limited", "1 when the limiter is tensor, else 0",

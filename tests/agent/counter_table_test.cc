@@ -58,6 +58,7 @@ TEST(CounterTable, TurnsPercentagesOfTheDetailSetIntoRatios) {
   const Counts counts = counts_from("GH100", values, {});
   EXPECT_EQ(counts.l2_hit_ratio, 0.25);
   EXPECT_EQ(counts.tensor_active_ratio, 0.25);
+  EXPECT_EQ(counts.issue_active_ratio, 0.25);
   EXPECT_EQ(counts.occupancy, 0.25);
 }
 

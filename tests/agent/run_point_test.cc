@@ -63,6 +63,18 @@ TEST(RunPoint, NamesTheResourceThatLimits) {
   EXPECT_EQ(counted.limiter, Limiter::tensor);  // padded rows keep the tensor pipe busy
 }
 
+TEST(RunPoint, NamesDequantisationWhereAnFp8CacheTakesMostIssueSlots) {
+  FakeDevice device({.time_us = [](int) { return 2.0; }, .counts = {.issue_active_ratio = 0.9}});
+  ProblemMemory memory;
+  Lease lease = small_lease();
+  EXPECT_EQ(run_point(device, kCeilings, lease, memory).limiter, Limiter::memory);
+  lease.point.kv_dtype = KvDtype::fp8;
+  lease.problem.kv_dtype = KvDtype::fp8;
+  const Row row = run_point(device, kCeilings, lease, memory);
+  EXPECT_EQ(row.issue_active_ratio, 0.9);
+  EXPECT_EQ(row.limiter, Limiter::dequantisation);
+}
+
 TEST(RunPoint, TakesMeasuredIntensityFromCountersAndSaysSo) {
   const Row row = run_with({.counts = {.dram_bytes_read = 1e6, .dram_bytes_written = 1e5}});
   EXPECT_DOUBLE_EQ(*row.intensity_measured, *row.flops / 1.1e6);

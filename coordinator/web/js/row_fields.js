@@ -88,6 +88,7 @@ export const kGroups = [
       field("active_ctas", "active CTAs", figure, measured),
       field("occupancy", "occupancy", percentText, measured),
       field("tensor_active_ratio", "tensor units active", percentText, measured),
+      field("issue_active_ratio", "issue slots used", percentText, measured),
       field("l2_hit_ratio", "L2 hits", percentText, measured),
       field("error_vs_reference", "error / tolerance", figure, measured),
       field("sm_clock_mhz", "SM clock", unit("MHz"), measured),

@@ -130,7 +130,8 @@ class CudaMessageSteps final : public RankSteps {
     TRY(message_.run(all_, in_.data(), out_.data()));
     TRY(moments_.end.record(stream_));
     CUDA_TRY(cudaStreamSynchronize(stream_));
-    return LaunchTime{0, TRY(moments_.end.since_us(moments_.start))};
+    const double gpu_us = TRY(moments_.end.since_us(moments_.start));
+    return LaunchTime{0, gpu_us};
   }
 
  private:

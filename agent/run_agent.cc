@@ -25,8 +25,10 @@ Result<SupervisorOptions> supervisor_options(const AgentOptions& options) {
   }
   // A launcher that is killed without warning takes its agents along.
   if (!identity.launcher.empty()) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  SupervisorOptions result{.coordinator = TRY(address_from(options.coordinator)),
-                           .token = TRY(token_from(options.token_file)),
+  const auto coordinator = TRY(address_from(options.coordinator));
+  const auto token = TRY(token_from(options.token_file));
+  SupervisorOptions result{.coordinator = coordinator,
+                           .token = token,
                            .tls = options.tls,
                            .agent = {.name = options.name,
                                      .node = identity.node,

@@ -50,12 +50,18 @@ class Facts {
     int ctas = 0;
     CUDA_TRY(cudaGetDevice(&device));
     CUDA_TRY(cudaDeviceGetAttribute(&ctas, cudaDevAttrMultiProcessorCount, device));
-    Facts facts{.stream = TRY(Stream::make()),
-                .start = TRY(Event::make()),
-                .end = TRY(Event::make()),
-                .cycles = TRY(DeviceBuffer<std::uint64_t>::make(2 * ctas)),
-                .sink = TRY(DeviceBuffer<std::uint32_t>::make(ctas)),
-                .evicted = TRY(DeviceBuffer<unsigned char>::make(kEvicted)),
+    Stream stream = TRY(Stream::make());
+    Event start = TRY(Event::make());
+    Event end = TRY(Event::make());
+    auto cycles = TRY(DeviceBuffer<std::uint64_t>::make(2 * ctas));
+    auto sink = TRY(DeviceBuffer<std::uint32_t>::make(ctas));
+    auto evicted = TRY(DeviceBuffer<unsigned char>::make(kEvicted));
+    Facts facts{.stream = std::move(stream),
+                .start = std::move(start),
+                .end = std::move(end),
+                .cycles = std::move(cycles),
+                .sink = std::move(sink),
+                .evicted = std::move(evicted),
                 .ctas = ctas};
     CUDA_TRY(cudaMemsetAsync(facts.evicted.data(), 1, facts.evicted.bytes(), facts.stream.get()));
     return facts;

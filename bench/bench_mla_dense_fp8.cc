@@ -21,7 +21,8 @@ Result<OnBothCaches> measure(agent::Device& device, KvDtype dtype, MlaDenseCase 
   shape.kv_dtype = KvDtype::bf16;
   MlaDenseResult bf16 = TRY(measure_mla_dense(device, shape));
   shape.kv_dtype = dtype;
-  return OnBothCaches{std::move(bf16), TRY(measure_mla_dense(device, shape))};
+  MlaDenseResult fp8 = TRY(measure_mla_dense(device, shape));
+  return OnBothCaches{std::move(bf16), std::move(fp8)};
 }
 
 void print_row(const OnBothCaches& row) {

@@ -51,7 +51,8 @@ Result<void> add_sweeps_of_database(const std::string& path, const std::string& 
     if (!wanted.empty() && summary.name != wanted && summary.id != wanted) continue;
     coordinator::RowFilter filter;
     filter.sweep = summary.id;
-    chosen.push_back({view_of(summary), TRY(reader->rows(filter))});
+    auto rows = TRY(reader->rows(filter));
+    chosen.push_back({view_of(summary), std::move(rows)});
   }
   return {};
 }

@@ -13,8 +13,8 @@ void add_server_options(CLI::App& verb, ServerOptions& options) {
 }
 
 Result<Server> server_from(const ServerOptions& options) {
-  Server server{
-      .url = options.url, .token = TRY(token_from(options.token_file)), .tls = options.tls};
+  const auto token = TRY(token_from(options.token_file));
+  Server server{.url = options.url, .token = token, .tls = options.tls};
   while (server.url.ends_with('/')) server.url.pop_back();
   return server;
 }

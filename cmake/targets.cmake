@@ -61,6 +61,9 @@ function(headsplit_test_library name)
   headsplit_library(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} GTest::gtest)
 endfunction()
 
+# For tests of what crashes: it ends by its signal, with sanitizers too.
+set(headsplit_crashes_by_signal ASAN_OPTIONS=handle_segv=0 TSAN_OPTIONS=handle_segv=0)
+
 # headsplit_test(NAME SOURCES a_test.cc ... LIBRARIES x LABELS gpu): GoogleTest, one ctest entry a
 # program, so that slow parts run side by side and the closing lines stay readable.
 function(headsplit_test name)

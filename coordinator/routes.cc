@@ -60,9 +60,10 @@ struct Submission {
 };
 
 Result<Submission> submission_of(const Request& request) {
+  const auto memory_bytes = TRY(integer_parameter(request, "memory_bytes"));
   Submission submission{.text = request.body,
                         .filename = parameter(request, "filename"),
-                        .memory_bytes = TRY(integer_parameter(request, "memory_bytes")),
+                        .memory_bytes = memory_bytes,
                         .backend = parameter(request, "backend")};
   if (submission.filename.empty()) submission.filename = "sweep";
   const std::string& backend = submission.backend;

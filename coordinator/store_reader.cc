@@ -122,9 +122,10 @@ Result<std::vector<PointSummary>> StoreReader::points(const std::string& sweep) 
   TRY(select.start(sweep));
   std::vector<PointSummary> points;
   while (TRY(select.next())) {
+    const auto state = TRY(enum_from_name<PointState>(select.text(2)));
     PointSummary point{.id = select.text(0),
                        .label = select.text(1),
-                       .state = TRY(enum_from_name<PointState>(select.text(2))),
+                       .state = state,
                        .epoch = select.integer(3),
                        .attempts = static_cast<int>(select.integer(5))};
     if (!select.is_null(4)) point.status = TRY(enum_from_name<Status>(select.text(4)));

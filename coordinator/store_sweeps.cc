@@ -157,11 +157,10 @@ Result<Plan> StoreTables::stored_plan(const std::string& id) {
   TRY(find.start(id));
   if (!TRY(find.next())) return fail(ErrorKind::mismatch, "no sweep ", id, " is stored");
   const std::int64_t sweep = find.integer(0);
-  Plan plan{.id = id,
-            .name = find.text(1),
-            .seed = TRY(value_from_text<std::uint64_t>(find.text(2))),
-            .limits = TRY(value_from_text<Limits>(find.text(3))),
-            .content = find.text(4)};
+  const auto seed = TRY(value_from_text<std::uint64_t>(find.text(2)));
+  const auto limits = TRY(value_from_text<Limits>(find.text(3)));
+  Plan plan{
+      .id = id, .name = find.text(1), .seed = seed, .limits = limits, .content = find.text(4)};
   TRY(find.next());
   // What only gangs need is read from the sweep itself: plans of old files have none of it.
   const json::value content = TRY(parse_json(plan.content));

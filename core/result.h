@@ -50,7 +50,8 @@ inline Error within_context(const std::string& doing, Error error) {
 
 }  // namespace headsplit
 
-/// Value of a `Result`, or return its error from the enclosing function (not in coroutines).
+/// Value of a `Result`, or return its error from the enclosing function (not in coroutines).  Only
+/// first in braces: g++ 12 leaks the members that were made before one returns.
 #define TRY(expression)                                      \
   __extension__({                                            \
     auto try_result_ = (expression);                         \

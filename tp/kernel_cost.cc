@@ -112,7 +112,8 @@ Result<Work> kernel_work(const Model& model, const Point& point, const CostOptio
                          int rank) {
   const KernelCost& cost = *TRY(find_cost(point.kernel));
   TRY(check_cache(cost, point.kv_dtype));
-  const Case c{model, point, options, TRY(rank_problem(model, point, rank))};
+  const auto problem = TRY(rank_problem(model, point, rank));
+  const Case c{model, point, options, problem};
   const Work work = cost.work(c);
   return cost.causal && is_prefill(point) ? causal_half(work) : work;
 }

@@ -41,7 +41,7 @@ TEST(Json, RefusesNumbersThatDoNotFit) {
 
 TEST(Json, NamesTheLegalValuesOfAnEnum) {
   const auto point = value_from_text<Point>(R"({"kv_dtype": "int4"})");
-  EXPECT_EQ(point.error().message, "kv_dtype: 'int4' is not one of: bf16, fp8");
+  EXPECT_EQ(point.error().message, "kv_dtype: 'int4' is not one of: bf16, fp8, fp8_tensor");
 }
 
 TEST(Json, SaysWhereTextStopsBeingJson) {

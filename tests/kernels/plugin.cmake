@@ -16,7 +16,8 @@ foreach(plugin ${plugins})
   set_target_properties(${plugin} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${plugin_folder})
 endforeach()
 
-headsplit_test(plugin_test SOURCES plugin_test.cc LIBRARIES headsplit_kernels)
+headsplit_test(plugin_test SOURCES plugin_test.cc LIBRARIES headsplit_kernels
+  ENVIRONMENT ${headsplit_crashes_by_signal})
 target_compile_definitions(plugin_test PRIVATE PLUGIN_FOLDER="${plugin_folder}")
 add_dependencies(plugin_test ${plugins})
 

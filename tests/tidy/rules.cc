@@ -123,6 +123,9 @@ std::vector<Rule> rules() {
        no_line_matches("\\bdetach"
                        "ed\\b",
                        "a detached coroutine loses its errors: use a Nursery")},
+      {"try-in-braces", false,
+       no_line_matches(R"(^\s+\.\w+ = TRY\(|\{[^{}]*,[^{}]*\bTRY\()",
+                       "TRY behind other members: g++ 12 leaks these when it returns")},
       {"unfinished", false, no_line_matches(unfinished, "a word that marks unfinished work")},
       {"tabs", false, no_line_matches("\t", "a tab")},
       {"trailing-space", false, no_line_matches("[ \t]+$", "space at the end of the line")},

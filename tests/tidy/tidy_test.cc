@@ -112,6 +112,32 @@ TEST(TidyRules, FindAggregatesAndLambdasMadeInAnAwaitedCall) {
   EXPECT_TRUE(check("await", "  if (co_await ready()) {").empty());
 }
 
+TEST(TidyRules, FindTryBehindOtherMembers) {
+  EXPECT_EQ(check("try-in-braces",
+                  "  Server s{.url = url, .token = TR"
+                  "Y(token())};")
+                .size(),
+            1u);
+  EXPECT_EQ(check("try-in-braces",
+                  "  Server s{.url = url,\n           .token = TR"
+                  "Y(token())};")
+                .size(),
+            1u);
+  EXPECT_EQ(check("try-in-braces",
+                  "  all.push_back({name, TR"
+                  "Y(rows())});")
+                .size(),
+            1u);
+  EXPECT_TRUE(check("try-in-braces",
+                    "  Server s{.token = TR"
+                    "Y(token()), .url = url};")
+                  .empty());
+  EXPECT_TRUE(check("try-in-braces",
+                    "  server.token = TR"
+                    "Y(token());")
+                  .empty());
+}
+
 TEST(TidyRules, FindWordsThatMarkUnfinishedWork) {
   EXPECT_EQ(check("unfinished", std::string("// TO") + "DO later").size(), 1u);
   EXPECT_TRUE(check("unfinished", "// the method of the paper").empty());

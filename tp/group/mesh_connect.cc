@@ -140,7 +140,8 @@ Result<Listener> Listener::open(const std::string& address) {
   const auto port = bound.ss_family == AF_INET6
                         ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
                         : reinterpret_cast<const sockaddr_in&>(bound).sin_port;
-  RankContact contact{.address = address, .port = ntohs(port), .key = TRY(drawn_key())};
+  const auto key = TRY(drawn_key());
+  RankContact contact{.address = address, .port = ntohs(port), .key = key};
   return Listener(std::move(socket), std::move(contact));
 }
 

@@ -7,6 +7,8 @@
 namespace headsplit::agent {
 namespace {
 
+using kernels::Arithmetic;
+
 /// Below this share of each resource a kernel is held back by none.
 constexpr double kLimiterShareMin = 0.5;
 
@@ -16,8 +18,14 @@ std::optional<double> counted_bytes(const Row& row) {
 }
 
 /// Of the issue slots, where a cache is converted and they were counted.
-double dequantisation_share(const Row& row) {
-  return row.kv_dtype == KvDtype::bf16 ? 0 : row.issue_active_ratio.value_or(0);
+double dequantisation_share(Arithmetic arithmetic, const Row& row) {
+  const bool converts = row.kv_dtype != KvDtype::bf16 && arithmetic == Arithmetic::stored;
+  return converts ? row.issue_active_ratio.value_or(0) : 0;
+}
+
+std::optional<double> matmul_ceiling(Arithmetic arithmetic, const Ceilings& ceilings) {
+  if (arithmetic == Arithmetic::e4m3) return ceilings.fp8_tflops;
+  return ceilings.bf16_tflops ? ceilings.bf16_tflops : ceilings.fp32_tflops;
 }
 
 Limiter limiter_of(double memory, double tensor, double dequantisation) {
@@ -36,17 +44,17 @@ void derive_intensity(const kernels::Work& work, Row& row) {
   }
 }
 
-void derive_roofline(const kernels::Work& work, const Ceilings& ceilings, double seconds,
-                     Row& row) {
+void derive_roofline(const kernels::Work& work, const Ceilings& ceilings, Arithmetic arithmetic,
+                     double seconds, Row& row) {
   row.read_ceiling_gbps = ceilings.read_gbps;
-  row.matmul_ceiling_tflops = ceilings.bf16_tflops ? ceilings.bf16_tflops : ceilings.fp32_tflops;
+  row.matmul_ceiling_tflops = matmul_ceiling(arithmetic, ceilings);
   if (!row.read_ceiling_gbps || !row.matmul_ceiling_tflops) return;
   const double memory_rate = *row.read_ceiling_gbps * 1e9 * seconds;
   const double tensor_rate = *row.matmul_ceiling_tflops * 1e12 * seconds;
   row.roofline_fraction = std::max(work.hbm_bytes() / memory_rate, work.flops / tensor_rate);
   const double memory_share = counted_bytes(row).value_or(work.hbm_bytes()) / memory_rate;
   const double tensor_share = row.tensor_ops.value_or(work.flops) / tensor_rate;
-  row.limiter = limiter_of(memory_share, tensor_share, dequantisation_share(row));
+  row.limiter = limiter_of(memory_share, tensor_share, dequantisation_share(arithmetic, row));
 }
 
 }  // namespace
@@ -61,7 +69,8 @@ void summarise_samples(Row& row) {
   row.time_ci_high_us = summary.ci_high;
 }
 
-void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Row& row) {
+void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Arithmetic arithmetic,
+                    Row& row) {
   row.flops = work.flops;
   row.kv_bytes_model = work.kv_bytes;
   row.qo_bytes_model = work.qo_bytes;
@@ -71,7 +80,7 @@ void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Row& ro
   if (seconds <= 0) return;
   row.tflops = work.flops / seconds * 1e-12;
   row.gbps = work.hbm_bytes() / seconds * 1e-9;
-  derive_roofline(work, ceilings, seconds, row);
+  derive_roofline(work, ceilings, arithmetic, seconds, row);
 }
 
 }  // namespace headsplit::agent

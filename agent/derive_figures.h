@@ -2,6 +2,7 @@
 
 #include "core/ceilings.h"
 #include "core/row.h"
+#include "kernels/kernel.h"
 #include "kernels/problem.h"
 
 namespace headsplit::agent {
@@ -16,6 +17,8 @@ void summarise_samples(Row& row);
 /// their ceilings (counted bytes and operations, padding included, where there are any), and for an
 /// FP8 cache dequantisation, by the issue slots of the CUDA cores where these were counted (softmax
 /// and addresses are in them); `overhead` when none reaches half.
-void derive_figures(const kernels::Work& work, const Ceilings& ceilings, Row& row);
+/// What multiplies e4m3 has the FP8 matmul as its ceiling, and converts nothing.
+void derive_figures(const kernels::Work& work, const Ceilings& ceilings,
+                    kernels::Arithmetic arithmetic, Row& row);
 
 }  // namespace headsplit::agent

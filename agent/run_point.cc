@@ -271,7 +271,7 @@ Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& leas
   row.verify_s += watch.lap();
   TRY(time_parts(device, *kernel, lease, row));
   TRY(count_work(device, *kernel, lease, memory, row));
-  derive_figures(kernels::work(problem), ceilings, row);
+  derive_figures(kernels::work(problem), ceilings, kernel->arithmetic(), row);
   return {};
 }
 

@@ -109,7 +109,7 @@ Result<void> run_attention(Device& device, RankDevice& ranks, const Ceilings& ce
   row.verify_s = seconds_since(start) - row.prepare_s;
   const auto steps = TRY(rank->steps(*kernel));
   TRY(time_rank(device, *steps, lease, control, row));
-  derive_figures(kernels::work(shard), ceilings, row);
+  derive_figures(kernels::work(shard), ceilings, kernel->arithmetic(), row);
   return {};
 }
 

@@ -142,7 +142,7 @@ struct RowDerived {
   std::optional<double> tflops;
   std::optional<double> gbps;                   ///< hbm_bytes_model over time
   std::optional<double> read_ceiling_gbps;      ///< this very device's streaming read
-  std::optional<double> matmul_ceiling_tflops;  ///< its dense matmul (GPU: bf16; CPU: sgemm)
+  std::optional<double> matmul_ceiling_tflops;  ///< its dense matmul (GPU: bf16 or fp8; CPU: sgemm)
   std::optional<double> roofline_fraction;  ///< least time on those ceilings over the time taken
   Limiter limiter = Limiter::unknown;
 

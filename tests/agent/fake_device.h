@@ -18,6 +18,7 @@ class FakeDevice final : public Device {
     std::function<double(int launch)> time_us = [](int) { return 100.0; };
     double split_share = 0.75;  ///< of a launch; the rest is the combine
     int num_splits = 1;
+    kernels::Arithmetic arithmetic = kernels::Arithmetic::stored;
     double output_error = 0;  ///< added to every output value
     bool writes_output = true;
     /// Does its work only when it is not timed.
@@ -85,6 +86,7 @@ class FakeDevice final : public Device {
     }
 
     const kernels::Config& config() const override { return config_; }
+    kernels::Arithmetic arithmetic() const override { return script_.arithmetic; }
     Result<void> poison() override {
       written_ = false;
       return {};

@@ -7,7 +7,7 @@
 namespace headsplit::agent {
 namespace {
 
-const Ceilings kCeilings{.read_gbps = 100, .bf16_tflops = 1};
+const Ceilings kCeilings{.read_gbps = 100, .bf16_tflops = 1, .fp8_tflops = 2};
 
 Lease small_lease() {
   Lease lease;
@@ -73,6 +73,12 @@ TEST(RunPoint, NamesDequantisationWhereAnFp8CacheTakesMostIssueSlots) {
   const Row row = run_point(device, kCeilings, lease, memory);
   EXPECT_EQ(row.issue_active_ratio, 0.9);
   EXPECT_EQ(row.limiter, Limiter::dequantisation);
+}
+
+TEST(RunPoint, PutsProductsInFp8BesideTheFp8Matmul) {
+  EXPECT_EQ(run_with({}).matmul_ceiling_tflops, 1);
+  const Row row = run_with({.arithmetic = kernels::Arithmetic::e4m3});
+  EXPECT_EQ(row.matmul_ceiling_tflops, 2);
 }
 
 TEST(RunPoint, TakesMeasuredIntensityFromCountersAndSaysSo) {

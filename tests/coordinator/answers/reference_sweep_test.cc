@@ -52,11 +52,14 @@ std::vector<Row> rows_of_sweep(const std::string& name) {
 /// What dense bf16 rows of one H200 cannot say: other kernels, fp8, a B200, real ranks.
 bool needs_more_than_dense_bf16_rows(const Claim& claim) {
   static const std::set<std::string> more = {
-      "ai-mha",           "ai-gqa",          "ai-mqa",       "ai-misleads",   "h5-fp8-dequant",
-      "h6-b200",          "cp-beats-tp",     "dcp-link",     "expand-decode", "expand-prefill",
-      "switch-point",     "flash-crossover", "flashmla-16x", "var6-wins",     "sparse-flat",
-      "sparse-direction", "dsa-no-t-reuse",  "not-dominant", "mha-advantage", "tp-keeps-mha",
-      "tp-keeps-gqa",     "tp-erodes-mqa"};
+      "ai-mha",          "ai-gqa",           "ai-mqa",
+      "ai-misleads",     "h5-fp8-dequant",   "h5-fp8-dequant-16",
+      "h6-b200",         "cp-beats-tp",      "dcp-link",
+      "expand-decode",   "expand-prefill",   "switch-point",
+      "flash-crossover", "flashmla-16x",     "var6-wins",
+      "sparse-flat",     "sparse-direction", "dsa-no-t-reuse",
+      "not-dominant",    "mha-advantage",    "tp-keeps-mha",
+      "tp-keeps-gqa",    "tp-erodes-mqa"};
   return more.contains(claim.id);
 }
 

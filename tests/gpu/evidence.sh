@@ -6,7 +6,7 @@
 #   tests/gpu/evidence.sh FOLDER OUT                               on the machine with the GPU
 #
 # About six minutes on an H200, three of them the sweep.  Into OUT: tests.txt, sanitizer.txt,
-# agreement1.db.gz, agreement2.db.gz, detail.jsonl.gz, and of the sweeps tp-erosion (as erosion), fp8 and
+# agreement1.db.gz, agreement2.db.gz, detail.jsonl.gz, and of the sweeps tp-erosion (as erosion), fp8, fp8-mma and
 # sparse a table and a database.  The figures:
 #   sqlite3 -readonly erosion.db < evidence/figures.sql
 #   sqlite3 -readonly agreement1.db -cmd "ATTACH 'agreement2.db' AS other" < evidence/agreement.sql
@@ -31,14 +31,16 @@ wanted() { [[ " $steps " == *" $1 "* ]]; }
 
 # All programs labelled gpu: those of kernels side by side, those of the harness alone.
 gpu_tests() {
+  local sharded="mla_dense_cuda_test mla_dense_fp8_mma_cuda_test mla_sparse_cuda_test"
+  sharded+=" dsa_indexer_cuda_test"
   local shard test
   for shard in {0..7}; do
-    for test in mla_dense_cuda_test mla_sparse_cuda_test dsa_indexer_cuda_test; do
+    for test in $sharded; do
       GTEST_TOTAL_SHARDS=8 GTEST_SHARD_INDEX=$shard timeout 90 "$bin/$test" >"$test.$shard" 2>&1 &
     done
   done
   wait
-  for test in mla_dense_cuda_test mla_sparse_cuda_test dsa_indexer_cuda_test; do
+  for test in $sharded; do
     echo "== $test"
     cat "$test".* | grep -E 'OK \]|FAILED|PASSED|Failure'
   done
@@ -73,6 +75,7 @@ sanitizers() {
   # for many rows, racecheck does not see that the others came before.
   sanitize mla_sparse_cuda_test '*FindsTheFew*/?:*GivesZero*/?'
   sanitize dsa_indexer_cuda_test "${INDEXER_FILTER:-*}"
+  sanitize mla_dense_fp8_mma_cuda_test '*ReadsPages*'
 }
 
 # run NAME SWEEP: the table into OUT, the database beside it.
@@ -99,7 +102,7 @@ wanted sanitizer && sanitizers >"$out/sanitizer.txt" 2>&1
 wanted agreement && for n in 1 2; do run agreement$n "$sweeps/agreement.yaml"; done
 wanted detail && detail
 wanted sweep && run erosion "$sweeps/$sweep.yaml"
-wanted fp8 && run fp8 "$sweeps/fp8.yaml"
+wanted fp8 && run fp8 "$sweeps/fp8.yaml" && run fp8-mma "$sweeps/fp8-mma.yaml"
 wanted sparse && run sparse "$sweeps/sparse.yaml"
 rm -f "$out"/agreement?.txt
 [ -f "$out/tests.txt" ] && grep -cE 'OK \]' "$out/tests.txt" && grep -E 'FAILED|Failure' "$out/tests.txt"

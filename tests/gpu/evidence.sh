@@ -31,8 +31,7 @@ wanted() { [[ " $steps " == *" $1 "* ]]; }
 
 # All programs labelled gpu: those of kernels side by side, those of the harness alone.
 gpu_tests() {
-  local sharded="mla_dense_cuda_test mla_dense_fp8_mma_cuda_test mla_sparse_cuda_test"
-  sharded+=" dsa_indexer_cuda_test"
+  local sharded="mla_dense_cuda_test mla_sparse_cuda_test dsa_indexer_cuda_test"
   local shard test
   for shard in {0..7}; do
     for test in $sharded; do
@@ -71,11 +70,11 @@ sanitizers() {
   local filter='MlaDenseCuda.RunsEveryWidth*:MlaDenseCuda.SplitAnd*:MlaDenseCuda.ReadsPages*'
   sanitize mla_dense_cuda_test "$filter:ReferenceCuda.GivesZero*:ReferenceCuda.TakesPages*"
   sanitize mla_dense_cuda_test 'LocalHeads/MlaDenseCudaFp8.ReadsPages*'
+  sanitize mla_dense_cuda_test 'MlaDenseFp8Mma.ReadsPages*'
   # Heads up to 16 on the FP8 cache: where one lane arrives at a barrier for its warp, as in the kernel
   # for many rows, racecheck does not see that the others came before.
   sanitize mla_sparse_cuda_test '*FindsTheFew*/?:*GivesZero*/?'
   sanitize dsa_indexer_cuda_test "${INDEXER_FILTER:-*}"
-  sanitize mla_dense_fp8_mma_cuda_test '*ReadsPages*'
 }
 
 # run NAME SWEEP: the table into OUT, the database beside it.

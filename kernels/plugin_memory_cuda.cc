@@ -26,6 +26,8 @@ Result<Block> allocated(std::size_t bytes) {
 Result<Block> copied(const void* host, std::size_t bytes) {
   Block block = TRY(allocated(bytes));
   CUDA_TRY(cudaMemcpy(block.memory.get(), host, bytes, cudaMemcpyHostToDevice));
+  // From pageable memory it returns with the end still on its way; our streams wait for no other.
+  CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
   return block;
 }
 

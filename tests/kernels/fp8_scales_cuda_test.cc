@@ -148,6 +148,8 @@ class OneRequest {
  private:
   static void copy(void* to, const void* from, std::size_t bytes) {
     cuda_result(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy").value();
+    // From pageable memory it returns with the end still on its way; our streams wait for no other.
+    cuda_result(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize").value();
   }
 
   void launch(SplitArguments& arguments, int ctas, const Stream& stream) const {

@@ -118,6 +118,8 @@ class NcclRankAttention final : public CudaRankAttention {
                    [](float sum) { return bf16_bits(sum); });
     CUDA_TRY(cudaMemcpy(buffers_.projected.data(), bits.data(), buffers_.projected.bytes(),
                         cudaMemcpyHostToDevice));
+    // From pageable memory it returns with the end still on its way; our streams wait for no other.
+    CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
     return {};
   }
 

@@ -73,6 +73,9 @@ function(headsplit_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
+  if(HEADSPLIT_SANITIZE)
+    math(EXPR arg_TIMEOUT "6 * ${arg_TIMEOUT}")
+  endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT}
     LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77
     ENVIRONMENT "HEADSPLIT_SOURCE=${CMAKE_SOURCE_DIR};HEADSPLIT_BIN=${CMAKE_BINARY_DIR}/bin;${arg_ENVIRONMENT}")

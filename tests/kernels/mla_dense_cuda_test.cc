@@ -4,12 +4,10 @@
 #include <numeric>
 
 #include "kernels/verify.h"
+#include "tests/kernels/sampled_rows.h"
 
 namespace headsplit::kernels {
 namespace {
-
-/// Tokens that the fp64 reference may go over for one problem: more would take seconds.
-constexpr std::int64_t kReferenceTokens = 24'000;
 
 std::unique_ptr<BoundKernel> bound(const Problem& problem, int num_splits = 0) {
   const KernelEntry* entry = find_kernel("mla_dense", Backend::cuda).value();
@@ -35,8 +33,7 @@ std::string fault(BoundKernel& kernel, const Problem& problem) {
     }
   }
   const std::int64_t tokens = std::max<std::int64_t>(1, problem.shape.context);
-  const auto verified =
-      verify(kernel, problem, std::max<std::int64_t>(4, kReferenceTokens / tokens));
+  const auto verified = verify(kernel, problem, sampled_rows(tokens));
   return verified ? "" : verified.error().message;
 }
 

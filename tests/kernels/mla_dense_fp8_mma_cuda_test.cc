@@ -5,12 +5,10 @@
 #include <numeric>
 
 #include "kernels/verify.h"
+#include "tests/kernels/sampled_rows.h"
 
 namespace headsplit::kernels {
 namespace {
-
-/// Tokens that the fp64 reference may go over for one problem: more would take seconds.
-constexpr std::int64_t kReferenceTokens = 24'000;
 
 /// The kernel with products in FP8, which Hopper alone has.
 class MlaDenseFp8Mma : public testing::Test {
@@ -51,8 +49,7 @@ class MlaDenseFp8Mma : public testing::Test {
       }
     }
     const std::int64_t tokens = std::max<std::int64_t>(1, problem.shape.context);
-    const auto verified =
-        verify(*kernel, problem, std::max<std::int64_t>(4, kReferenceTokens / tokens));
+    const auto verified = verify(*kernel, problem, sampled_rows(tokens));
     return verified ? "" : verified.error().message;
   }
 };

@@ -75,10 +75,10 @@ const std::vector<KernelCost>& kernel_costs() {
 
 Result<void> check_cache(const KernelCost& cost, KvDtype dtype) {
   if (std::find(cost.caches.begin(), cost.caches.end(), dtype) != cost.caches.end()) return {};
-  std::string legal;
-  for (const KvDtype one : cost.caches) legal += (legal.empty() ? "" : ", ") + enum_name(one);
+  std::vector<std::string> legal;
+  for (const KvDtype one : cost.caches) legal.push_back(enum_name(one));
   return fail(ErrorKind::config, "kv_dtype ", enum_name(dtype), ": ", cost.name,
-              " has no such cache; legal: ", legal);
+              " has no such cache; legal: ", joined(legal));
 }
 
 Result<const KernelCost*> find_cost(const std::string& kernel) {

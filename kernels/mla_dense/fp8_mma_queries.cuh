@@ -52,7 +52,7 @@ struct QueryRow {
   /// product_scale: what makes a product of true queries and stored keys a score.
   __device__ __forceinline__ void store(float product_scale) const {
     const float most = fmaxf(largest(), 1e-30f);
-    const float up = kLargest / most;
+    const float up = kE4m3Largest / most;
 #pragma unroll
     for (int i = 0; i < kParts; ++i) {
       std::uint32_t words[2];
@@ -70,7 +70,7 @@ struct QueryRow {
       ptx::store_shared(target(i), words);
     }
     if (lane == 0) {
-      ptx::store_shared(memory.factor(row), __float_as_uint(product_scale * most / kLargest));
+      ptx::store_shared(memory.factor(row), __float_as_uint(product_scale * most / kE4m3Largest));
     }
   }
 };

@@ -2,7 +2,8 @@
 
 #include <cstdint>
 
-#include "kernels/device/tile_layout.h"
+#include "kernels/e4m3.h"
+#include "kernels/mla_dense/fp8_shape.h"
 #ifdef __CUDACC__
 #include "kernels/device/ptx.cuh"
 #endif
@@ -12,9 +13,9 @@
 ///   scores [rows, tokens] = queries x keys^T,  output^T [dims, rows] = values^T x weights^T
 namespace headsplit::kernels::dense::mma {
 
-constexpr int kLatent = 512;
-constexpr int kRope = 64;
-constexpr int kQk = kLatent + kRope;
+using fp8::kLatent;
+using fp8::kQk;
+using fp8::kRope;
 constexpr int kRowBytes = kQk;
 
 constexpr int kRows = 64;
@@ -40,7 +41,6 @@ constexpr int kScoresRegisters = 80;
 constexpr int kValuesRegisters = 176;
 static_assert(kScoresRegisters + kValuesRegisters <= 2 * 128);
 
-constexpr float kLargest = 448;
 /// Log2 of the weight of a score that is its row's reference (64 is exact, so a token that has most
 /// of the weight is not rounded), and by how much a score may exceed it: weights stay below 448,
 /// and are as far as can be from where e4m3 ends at the other side.

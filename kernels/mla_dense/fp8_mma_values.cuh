@@ -4,13 +4,13 @@
 #include "kernels/device/wgmma.cuh"
 #include "kernels/mla_dense/cta_items.cuh"
 #include "kernels/mla_dense/fp8_mma_totals.cuh"
+#include "kernels/mla_dense/fp8_transposed.cuh"
 
 /// A warpgroup that multiplies values with weights: 256 of the latent dimensions, all rows.
 namespace headsplit::kernels::dense::mma {
 
 /// Blocks of 64 dimensions are the rows of the products; a warp has 16 dimensions of each, a thread
-/// the dimensions 2 x (lane / 4) + {0, 1} of these and the packed rows 8 x j + 2 x (lane % 4) +
-/// {0, 1}: [block][4 x j + 2 x (which dimension) + (which row)].
+/// outputs as in fp8_transposed.cuh.
 struct ValuesGroup {
   static constexpr int kSteps = kTokens / 32;  ///< products of a block
   static constexpr int kProducts = kBlocks * kSteps;
@@ -73,13 +73,7 @@ struct ValuesGroup {
 #pragma unroll
     for (int j = 0; j < kRows / 8; ++j) {
       if (flags[j / 2] == 0) continue;
-      std::uint32_t both[2];
-      ptx::load_shared(both, memory.rescale(weights.stage, 8 * j + lane % 4 * 2));
-#pragma unroll
-      for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) output[block][4 * j + e] *= __uint_as_float(both[e % 2]);
-      }
+      fp8::rescale_rows(output, j, memory.rescale(weights.stage, 8 * j + lane % 4 * 2));
     }
   }
 
@@ -120,31 +114,8 @@ struct ValuesGroup {
   template <bool kZeros>
   __device__ __forceinline__ void store(const WorkItem& item) const {
     const int first_dim = half_of_dims * kValuesDims + warp * 16 + lane / 4 * 2;
-#pragma unroll
-    for (int i = 0; i < kRows / 4; ++i) {
-      const int row = i / 2 * 8 + lane % 4 * 2 + i % 2;
-      if (row >= item.row_count) continue;
-      const std::int64_t target =
-          item.slot < 0 ? std::int64_t{item.request} * arguments.packed_rows + item.row_begin + row
-                        : std::int64_t{item.slot} * arguments.tile_rows + row;
-      const std::int64_t at = target * kLatent + first_dim;
-      float factor = 0;
-      if constexpr (!kZeros) {
-        factor = __uint_as_float(ptx::load_shared(memory.inverse(weights.stage, row)));
-      }
-#pragma unroll
-      for (int block = 0; block < kBlocks; ++block) {
-        const float low = kZeros ? 0 : output[block][i / 2 * 4 + i % 2] * factor;
-        const float high = kZeros ? 0 : output[block][i / 2 * 4 + 2 + i % 2] * factor;
-        if (item.slot < 0) {
-          *reinterpret_cast<std::uint32_t*>(arguments.output + at + block * 64) =
-              ptx::pack_bf16(low, high);
-        } else {
-          *reinterpret_cast<float2*>(arguments.partial_output + at + block * 64) =
-              make_float2(low, high);
-        }
-      }
-    }
+    fp8::store_outputs<kZeros>(arguments, item, output, first_dim, lane,
+                               [this](int row) { return memory.inverse(weights.stage, row); });
   }
 
   __device__ __forceinline__ int tiles_of(int i) const {

@@ -9,12 +9,11 @@ template <class Rows, int kRows>
 __device__ __forceinline__ void ScoresGroup<Rows, kRows>::mask(float (&scores)[kScores],
                                                                int token) const {
   if constexpr (Rows::kMasked) {
-    std::uint32_t counts[2];
-    ptx::load_shared(counts, memory.mask(ring.stage));
+    const std::uint32_t counts =
+        ptx::load_shared(memory.mask(ring.stage) + warp / 2 * 4) >> (first_token() % 32);
 #pragma unroll
     for (int i = 0; i < kScores; ++i) {
-      const int of_tile = first_token() + i / 2 % 2 * 8;
-      if ((counts[of_tile / 32] >> (of_tile % 32) & 1) == 0) scores[i] = -INFINITY;
+      if ((counts >> (i / 2 % 2 * 8) & 1) == 0) scores[i] = -INFINITY;
     }
   }
   if (token + kTokens <= mask_begin) return;

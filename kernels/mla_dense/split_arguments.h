@@ -12,7 +12,7 @@ using split::WorkItem;
 
 /// Plans of at most that many CTAs with one item each travel with the arguments: they cost no trip
 /// to memory at the start of a kernel.
-constexpr int kInlineItems = 160;
+constexpr int kInlineItems = 264;
 
 /// query [batch, packed rows, d_qk] bf16, cache [pages, page_tokens, d_qk] bf16 (or rows of FP8:
 /// fp8_shape.h; d_qk e4m3 values, of fp8_tensor), page_table [batch, pages_per_request], ends

@@ -75,16 +75,18 @@ struct Computer {
   fp8::Warp warp;
   RingPosition ring{};
 
-  /// Scores of rows that do not count become -infinity.
-  __device__ void mask(float (&mine)[kTilesAWarp][4]) const {
-    std::uint32_t counts[2];
-    ptx::load_shared(counts, memory.mask(ring.stage));
-    const std::uint32_t of_warp = counts[warp.warp / 2] >> (warp.warp % 2 * 16 + warp.lane % 4);
+  /// Which of the rows that this warp weighs count: from the lowest bit on this thread's columns.
+  __device__ std::uint32_t counting() const {
+    const std::uint32_t counts = ptx::load_shared(memory.mask(ring.stage) + warp.warp / 2 * 4);
+    return counts >> (warp.warp % 2 * 16 + warp.lane % 4);
+  }
+  /// Scores of rows that do not become -infinity.
+  __device__ static void mask(float (&mine)[kTilesAWarp][4], std::uint32_t counting) {
 #pragma unroll
     for (int tile = 0; tile < kTilesAWarp; ++tile) {
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        if ((of_warp >> (tile * 8 + e % 2 * 4) & 1) == 0) mine[tile][e] = -INFINITY;
+        if ((counting >> (tile * 8 + e % 2 * 4) & 1) == 0) mine[tile][e] = -INFINITY;
       }
     }
   }
@@ -92,6 +94,7 @@ struct Computer {
   /// As mla_dense/fp8_512_64.cu has it.
   __device__ void tile() {
     const std::uint32_t stage = memory.stage(ring.stage);
+    const std::uint32_t counts = counting();
     float mine[kTilesAWarp][4];
     std::uint32_t scales[kTiles];
     {
@@ -101,7 +104,7 @@ struct Computer {
       warp.barrier();
       warp.collect(mine, scores);
     }
-    mask(mine);
+    mask(mine, counts);
     float added[2];
     const bool above = warp.weigh(mine, added);
     if (ptx::barrier_or(fp8::kAllBarrier, fp8::kThreads, above)) {

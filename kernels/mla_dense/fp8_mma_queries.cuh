@@ -69,8 +69,9 @@ struct QueryRow {
       }
       ptx::store_shared(target(i), words);
     }
-    if (lane == 0) {
-      ptx::store_shared(memory.factor(row), __float_as_uint(product_scale * most / kE4m3Largest));
+    if (lane < kScoresGroups) {
+      ptx::store_shared(memory.factor(lane, row),
+                        __float_as_uint(product_scale * most / kE4m3Largest));
     }
   }
 };

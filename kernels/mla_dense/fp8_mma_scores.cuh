@@ -47,8 +47,9 @@ __device__ __forceinline__ void ScoresGroup::begin(const WorkItem& next) {
   ptx::barrier_sync(kScoresBarrier, kScoresGroups * kGroupThreads);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    factor[half] = __uint_as_float(ptx::load_shared(memory.factor(row(half))));
+    factor[half] = __uint_as_float(ptx::load_shared(memory.factor(group, row(half))));
   }
+  __syncwarp();  // all lanes have read where sums will be
 }
 
 __device__ __forceinline__ void ScoresGroup::multiply(float (&scores)[kScores]) const {
@@ -112,7 +113,7 @@ __device__ __forceinline__ void ScoresGroup::tile(int index, int tiles) {
   if (index + 2 == tiles) give_sums();
   if (last) store_sums(others, other_offsets);
   ptx::fence_async_proxy();
-  arrive(memory.weighed(group));
+  ptx::mbarrier_arrive(memory.weighed(group));
   parity ^= 1;
 }
 

@@ -50,10 +50,6 @@ struct ScoresGroup {
   __device__ __forceinline__ std::int64_t query_row(int of_tile) const {
     return std::int64_t{item.request} * arguments.packed_rows + item.row_begin + of_tile;
   }
-  __device__ __forceinline__ void arrive(std::uint32_t barrier) const {
-    __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(barrier);
-  }
 
   __device__ void expect_queries(int index) const;
   __device__ void begin(const WorkItem& next);

@@ -76,7 +76,6 @@ struct SharedMemory {
   static constexpr int kFirstOffsets = kOffsets + kRows * 4;
   static constexpr int kLastOffsets = kFirstOffsets + kRows * 4;
   static constexpr int kSums = kLastOffsets + kRows * 4;
-  static constexpr int kFactors = kSums;  ///< read at the start of an item, sums at its end
   static constexpr int kBarriers = kSums + kScoresGroups * kRows * 8;
   static constexpr int kBarrierCount =
       kStages + 2 * kWeightStages + 2 * kScoresGroups * kGroupWarps;
@@ -107,12 +106,13 @@ struct SharedMemory {
   /// The offset of a row when outputs were added up first, and with the last tile of an item.
   __device__ std::uint32_t first_offset(int row) const { return at(kFirstOffsets + row * 4); }
   __device__ std::uint32_t last_offset(int row) const { return at(kLastOffsets + row * 4); }
-  /// What products of a row's queries with keys are multiplied with.
-  __device__ std::uint32_t factor(int row) const { return at(kFactors + row * 4); }
   /// A row's sum of a group's weights and the offset they have, at the end of an item.
   __device__ std::uint32_t sum(int group, int row) const {
     return at(kSums + (group * kRows + row) * 8);
   }
+  /// What products of a row's queries with keys are multiplied with, for a group: at the start of
+  /// an item, where the warp that reads it will write the row's sum.
+  __device__ std::uint32_t factor(int group, int row) const { return sum(group, row); }
 
   /// The tile has landed.
   __device__ std::uint32_t full(int index) const { return at(kBarriers + index * 8); }
@@ -134,11 +134,11 @@ struct SharedMemory {
       ptx::mbarrier_init(full(i), kGroupThreads);
     }
     for (int i = 0; i < kWeightStages; ++i) {
-      ptx::mbarrier_init(weighed(i), kGroupWarps);
-      ptx::mbarrier_init(spent(i), kValuesGroups * kGroupWarps);
+      ptx::mbarrier_init(weighed(i), kGroupThreads);
+      ptx::mbarrier_init(spent(i), kValuesGroups * kGroupThreads);
     }
     for (int i = 0; i < 2 * kScoresGroups * kGroupWarps; ++i) {
-      ptx::mbarrier_init(turn(0, i), 1);
+      ptx::mbarrier_init(turn(0, i), 32);
     }
   }
 #endif

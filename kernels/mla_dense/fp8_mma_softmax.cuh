@@ -42,6 +42,7 @@ __device__ __forceinline__ void ScoresGroup::choose_offsets(const float (&scores
   }
   const bool moves = __any_sync(0xFFFFFFFF, above) || first;
   if (moves) {
+    __syncwarp();  // all lanes have read
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float most = quad_max(largest[half]);
@@ -57,7 +58,7 @@ __device__ __forceinline__ void ScoresGroup::choose_offsets(const float (&scores
       }
     }
   }
-  arrive(memory.turn(1 - group, warp));
+  ptx::mbarrier_arrive(memory.turn(1 - group, warp));
   if (lane == 0) ptx::store_shared(memory.rescale_flag(group, warp), moves && !first ? 1u : 0u);
 }
 
@@ -106,7 +107,7 @@ __device__ __forceinline__ void ScoresGroup::give_sums() {
       ptx::store_shared(memory.sum(group, row(half)) + 4, __float_as_uint(offset[half]));
     }
   }
-  arrive(memory.summed(group, warp));
+  ptx::mbarrier_arrive(memory.summed(group, warp));
 }
 
 /// With the last tile of an item: what the output is multiplied with at the end, and the LSE.

@@ -27,11 +27,6 @@ struct ValuesGroup {
   RingPosition ring{};     ///< of the tile
   RingPosition weights{};  ///< of its weights
 
-  __device__ __forceinline__ void arrive(std::uint32_t barrier) const {
-    __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(barrier);
-  }
-
   /// Operands of a product.  ldmatrix transposes pairs of bytes: a register has two dimensions of
   /// two tokens, and two registers make four tokens of each of the two.
   __device__ __forceinline__ void load(std::uint32_t (&operand)[4], int product,
@@ -139,7 +134,7 @@ struct ValuesGroup {
         } else if ((done + 1) % kTilesASum == 0) {
           promote(!promoted);
         }
-        arrive(memory.spent(weights.stage));
+        ptx::mbarrier_arrive(memory.spent(weights.stage));
         weights.advance(SharedMemory::kWeightStages);
       }
     }

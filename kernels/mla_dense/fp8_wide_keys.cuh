@@ -16,8 +16,9 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::begin(const WorkItem& 
   for (int row = 0; row < kRows; row += kQueryRows) {
     wait(memory.full(ring.stage), ring.parity);
     convert_queries(memory, memory.stage(ring.stage), row, item.row_count, warp * 32 + lane);
-    __syncwarp();
-    if (lane < kValuesGroups) ptx::mbarrier_arrive(memory.used(ring.stage));
+    for (int group = 0; group < kValuesGroups; ++group) {
+      ptx::mbarrier_arrive(memory.used(ring.stage));
+    }
     ring.advance(memory.kStages);
   }
   const int row = warp * 32 + lane;

@@ -58,8 +58,7 @@ __device__ __forceinline__ void ScoresGroup<Rows, kRows>::tile(int token, bool f
     if (item.token_end - token < kTokens) clear(item.token_end - token);
   }
   ptx::fence_async_proxy();
-  __syncwarp();
-  if (lane == 0) ptx::mbarrier_arrive(memory.weighed(weights.stage));
+  ptx::mbarrier_arrive(memory.weighed(weights.stage));
   ring.advance(memory.kStages);
   weights.advance(memory.kWeightStages);
 }

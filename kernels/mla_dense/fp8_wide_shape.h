@@ -115,23 +115,23 @@ struct SharedMemory {
 
   /// The rows have landed.
   __device__ std::uint32_t full(int index) const { return at(kBarriers + index * 8); }
-  /// Their values have been read, by each warp of the values' groups; queries by each warp of the
+  /// Their values have been read, by each thread of the values' groups; queries by each of the
   /// scores' group, which arrives for both.
   __device__ std::uint32_t used(int index) const { return full(kStages + index); }
-  /// Weights and scales are there, from each warp of the scores' group.
+  /// Weights and scales are there, from each thread of the scores' group.
   __device__ std::uint32_t weighed(int index) const { return full(2 * kStages + index); }
-  /// They have been used, by each warp of the values' groups.
+  /// They have been used, by each thread of the values' groups.
   __device__ std::uint32_t spent(int index) const { return weighed(kWeightStages + index); }
 
   /// full_arrivals: of whoever fills the stages.
   __device__ void init_barriers(int full_arrivals) const {
     for (int i = 0; i < kStages; ++i) {
       ptx::mbarrier_init(full(i), full_arrivals);
-      ptx::mbarrier_init(used(i), kValuesGroups * kGroupWarps);
+      ptx::mbarrier_init(used(i), kValuesGroups * kGroupThreads);
     }
     for (int i = 0; i < kWeightStages; ++i) {
-      ptx::mbarrier_init(weighed(i), kGroupWarps);
-      ptx::mbarrier_init(spent(i), kValuesGroups * kGroupWarps);
+      ptx::mbarrier_init(weighed(i), kGroupThreads);
+      ptx::mbarrier_init(spent(i), kValuesGroups * kGroupThreads);
     }
     ptx::fence_barrier_init();
   }

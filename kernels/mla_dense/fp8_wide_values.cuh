@@ -34,10 +34,6 @@ struct ValuesGroup {
 
   __device__ void convert(std::uint32_t (&operand)[2][4], int unit, std::uint32_t rows,
                           std::uint32_t scales) const;
-  __device__ void arrive(std::uint32_t barrier) const {
-    __syncwarp();
-    if (lane == 0) ptx::mbarrier_arrive(barrier);
-  }
   __device__ void rescale();
   __device__ void tile(bool first);
   template <bool kZeros>
@@ -99,7 +95,7 @@ __device__ __forceinline__ void ValuesGroup<Rows, kRows>::tile(bool first) {
   for (int unit = 0; unit < kUnits; ++unit) {
     auto& made = operand[unit % kDepth];
     convert(made, unit, rows, scales);
-    if (unit + 1 == kUnits) arrive(memory.used(ring.stage));
+    if (unit + 1 == kUnits) ptx::mbarrier_arrive(memory.used(ring.stage));
     wgmma::fence();
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -138,7 +134,7 @@ __device__ __forceinline__ void ValuesGroup<Rows, kRows>::run() {
     for (int token = item.token_begin; token < item.token_end; token += kTokens) {
       tile(token == item.token_begin);
       if (token + kTokens >= item.token_end) store<false>();
-      arrive(memory.spent(weights.stage));
+      ptx::mbarrier_arrive(memory.spent(weights.stage));
       weights.advance(memory.kWeightStages);
     }
   }

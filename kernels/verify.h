@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,11 +14,13 @@ namespace headsplit::kernels {
 /// The tolerance of each storage type and arithmetic, written once.  Averaging over n tokens
 /// shrinks an output row as 1/sqrt(n), so a fixed absolute tolerance would be blind at long
 /// contexts; it is taken relative to the row instead: |out - reference| <= of_value x |reference| +
-/// of_row x rms(reference row), and |lse - reference| <= lse_absolute.  A row that attends to
-/// nothing must be exactly 0 and its LSE exactly -infinity.
+/// of_row x rms(reference row), rms(out row - reference row) <= rms_of_row x rms(reference row),
+/// and |lse - reference| <= lse_absolute.  A row that attends to nothing must be exactly 0 and its
+/// LSE exactly -infinity.
 struct Tolerance {
   double of_value = 0;
   double of_row = 0;
+  double rms_of_row = std::numeric_limits<double>::infinity();  ///< none besides those of values
   double lse_absolute = 0;
 };
 Tolerance tolerance(KvDtype dtype, Arithmetic arithmetic = Arithmetic::stored);

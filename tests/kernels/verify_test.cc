@@ -146,6 +146,20 @@ TEST(Verify, AllowsWhatE4m3LosesOnlyToAKernelThatMultipliesInIt) {
   EXPECT_TRUE(verify(kernel, some_problem(), 4).has_value());
 }
 
+TEST(Verify, CatchesSumsThatE4m3CutOffThoughNoValueIsFarAway) {
+  FakeKernel kernel(some_problem(), [](std::int64_t, OutputRow& output) {
+    float square = 0;
+    for (const float value : output.values) square += value * value;
+    const float rms = std::sqrt(square / static_cast<float>(output.values.size()));
+    for (float& value : output.values) value -= 0.3f * rms;
+  });
+  kernel.products = Arithmetic::e4m3;
+  const auto verified = verify(kernel, some_problem(), 4);
+  ASSERT_FALSE(verified.has_value());
+  EXPECT_NE(verified.error().message.find("differences of its values, rms: got"), std::string::npos)
+      << verified.error().message;
+}
+
 TEST(Verify, SamplesTheFirstTheLastAndSomeBetween) {
   FakeKernel kernel(some_problem(), [](std::int64_t, OutputRow&) {});
   const auto verified = verify(kernel, some_problem(), 4);

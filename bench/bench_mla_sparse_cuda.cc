@@ -7,8 +7,10 @@
 // Without a GPU it says so and does nothing.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 
 #include "agent/ceilings.h"
 #include "agent/device_cuda.h"
@@ -19,6 +21,10 @@
 
 namespace headsplit::bench {
 namespace {
+
+/// Matrix products at full power are behind the ceilings: shapes measured within the second after
+/// them were up to 15 % slower than later.
+constexpr std::chrono::seconds kPause{2};
 
 struct Options {
   std::string peers;
@@ -98,6 +104,7 @@ Result<bool> run(const Options& options) {
   const auto device = TRY(agent::open_cuda_device());
   const agent::DeviceInfo& info = device->info();
   const Ceilings ceilings = TRY(agent::measure_ceilings(*device));
+  std::this_thread::sleep_for(kPause);
   std::printf("# bench_mla_sparse_cuda, revision %s, %s, driver %s, CUDA %s\n",
               build_revision().c_str(), info.name.c_str(), info.driver.c_str(), info.cuda.c_str());
   std::printf("# ceilings: read %.0f GB/s, bf16 matmul %.0f TFLOP/s; peer: %s\n",

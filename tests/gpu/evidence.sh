@@ -5,9 +5,9 @@
 #   ./dev bundle FOLDER && cp -r build/release/plugins FOLDER/     on the machine that builds
 #   tests/gpu/evidence.sh FOLDER OUT                               on the machine with the GPU
 #
-# About six minutes on an H200, three of them the sweep.  Into OUT: tests.txt, sanitizer.txt,
-# agreement1.db.gz, agreement2.db.gz, detail.jsonl.gz, and of the sweeps tp-erosion (as erosion), fp8, fp8-mma and
-# sparse a table and a database.  The figures:
+# About ten minutes on an H200, three of them the main sweep.  Into OUT: tests.txt, sanitizer.txt,
+# agreement1.db.gz, agreement2.db.gz, detail.jsonl.gz, and of the sweeps tp-erosion (as erosion), fp8, fp8-mma,
+# sparse and indexer a table and a database.  The figures:
 #   sqlite3 -readonly erosion.db < evidence/figures.sql
 #   sqlite3 -readonly agreement1.db -cmd "ATTACH 'agreement2.db' AS other" < evidence/agreement.sql
 # BACKEND, SWEEP and STEPS (tests sanitizer agreement detail sweep fp8 sparse) leave parts out or try it on a
@@ -49,32 +49,35 @@ gpu_tests() {
   done
 }
 
-# sanitize PROGRAM FILTER: three tools side by side.
+# sanitize PROGRAM FILTER [NAME]: three tools side by side, in the background.
 sanitize() {
-  local tool
+  local tool name=${3:-$1}
+  echo "compute-sanitizer --tool T $1 --gtest_filter='$2'" >"$name.called"
   for tool in memcheck racecheck synccheck; do
     {
-      timeout 90 compute-sanitizer --tool $tool "$bin/$1" --gtest_filter="$2" >"$1.$tool" 2>&1
-      echo "rc $?" >>"$1.$tool"
+      timeout 200 compute-sanitizer --tool $tool "$bin/$1" --gtest_filter="$2" >"$name.$tool" 2>&1
+      echo "rc $?" >>"$name.$tool"
     } &
-  done
-  wait
-  echo "compute-sanitizer --tool T $1 --gtest_filter='$2'"
-  for tool in memcheck racecheck synccheck; do
-    echo "== $tool"
-    tail -n 3 "$1.$tool"
   done
 }
 
 sanitizers() {
-  local filter='MlaDenseCuda.RunsEveryWidth*:MlaDenseCuda.SplitAnd*:MlaDenseCuda.ReadsPages*'
-  sanitize mla_dense_cuda_test "$filter:ReferenceCuda.GivesZero*:ReferenceCuda.TakesPages*"
-  sanitize mla_dense_cuda_test 'LocalHeads/MlaDenseCudaFp8.ReadsPages*'
-  sanitize mla_dense_cuda_test 'MlaDenseFp8Mma.ReadsPages*'
-  # Heads up to 16 on the FP8 cache: where one lane arrives at a barrier for its warp, as in the kernel
-  # for many rows, racecheck does not see that the others came before.
-  sanitize mla_sparse_cuda_test '*FindsTheFew*/?:*GivesZero*/?'
-  sanitize dsa_indexer_cuda_test "${INDEXER_FILTER:-*}"
+  local filter='MlaDenseCuda.RunsEveryWidth*:MlaDenseCuda.SplitAnd*:MlaDenseCuda.ReadsPages*' name tool
+  sanitize mla_dense_cuda_test "$filter:ReferenceCuda.GivesZero*:ReferenceCuda.TakesPages*" dense
+  sanitize mla_dense_cuda_test 'LocalHeads/MlaDenseCudaFp8.ReadsPages*' fp8
+  sanitize mla_dense_cuda_test 'MlaDenseFp8Mma.ReadsPages*:MlaDenseFp8Mma.GoesFromItem*' fp8_mma
+  sanitize mla_sparse_cuda_test '*FindsTheFew*:*GivesZero*' sparse
+  sanitize dsa_indexer_cuda_test '-*IsTheSame*:*TakesTheEarlier*' indexer
+  sanitize dsa_indexer_cuda_test '*IsTheSame*' selection
+  sanitize dsa_indexer_cuda_test '*TakesTheEarlier*' equal_scores
+  wait
+  for name in dense fp8 fp8_mma sparse indexer selection equal_scores; do
+    cat "$name.called"
+    for tool in memcheck racecheck synccheck; do
+      echo "== $tool"
+      tail -n 3 "$name.$tool"
+    done
+  done
 }
 
 # run NAME SWEEP: the table into OUT, the database beside it.
@@ -102,7 +105,7 @@ wanted agreement && for n in 1 2; do run agreement$n "$sweeps/agreement.yaml"; d
 wanted detail && detail
 wanted sweep && run erosion "$sweeps/$sweep.yaml"
 wanted fp8 && run fp8 "$sweeps/fp8.yaml" && run fp8-mma "$sweeps/fp8-mma.yaml"
-wanted sparse && run sparse "$sweeps/sparse.yaml"
+wanted sparse && run sparse "$sweeps/sparse.yaml" && run indexer "$sweeps/indexer.yaml"
 rm -f "$out"/agreement?.txt
 [ -f "$out/tests.txt" ] && grep -cE 'OK \]' "$out/tests.txt" && grep -E 'FAILED|Failure' "$out/tests.txt"
 [ -f "$out/sanitizer.txt" ] && cat "$out/sanitizer.txt"

@@ -88,7 +88,7 @@ struct Cta {
   __device__ std::uint32_t stages() const { return shared + memory.stages(); }
   /// The tile in this stage has landed.
   __device__ std::uint32_t full(int stage) const { return shared + memory.barriers() + 8 * stage; }
-  /// All four warps have it in registers.
+  /// All threads of the four warps have it in registers.
   __device__ std::uint32_t empty(int stage) const { return full(kStagesMax + stage); }
 
   __device__ void load() const {
@@ -133,8 +133,7 @@ struct Cta {
       KeyShare share;
       wait(full(at.stage), at.parity);
       load_keys(share, stages() + at.stage * kStageBytes, warp, lane);
-      __syncwarp();  // all lanes have read
-      if (lane == 0) ptx::mbarrier_arrive(empty(at.stage));
+      ptx::mbarrier_arrive(empty(at.stage));
       at.advance(arguments.stages);
       score(share, place);
     }
@@ -162,7 +161,7 @@ __global__ void __launch_bounds__(kCtaThreads, kCtasPerSm)
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < arguments.stages; ++stage) {
       ptx::mbarrier_init(cta.full(stage), 1);
-      ptx::mbarrier_init(cta.empty(stage), kWarps);
+      ptx::mbarrier_init(cta.empty(stage), kThreads);
     }
     ptx::fence_barrier_init();
   }

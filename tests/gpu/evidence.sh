@@ -67,11 +67,13 @@ sanitizers() {
   sanitize mla_dense_cuda_test 'LocalHeads/MlaDenseCudaFp8.ReadsPages*' fp8
   sanitize mla_dense_cuda_test 'MlaDenseFp8Mma.ReadsPages*:MlaDenseFp8Mma.GoesFromItem*' fp8_mma
   sanitize mla_sparse_cuda_test '*FindsTheFew*:*GivesZero*' sparse
-  sanitize dsa_indexer_cuda_test '-*IsTheSame*:*TakesTheEarlier*' indexer
+  sanitize dsa_indexer_cuda_test '-*IsTheSame*:*TakesTheEarlier*:*ALongContext*' indexer
+  sanitize dsa_indexer_cuda_test '*ALongContext*' long_context
   sanitize dsa_indexer_cuda_test '*IsTheSame*' selection
-  sanitize dsa_indexer_cuda_test '*TakesTheEarlier*' equal_scores
+  sanitize dsa_indexer_cuda_test '*TakesTheEarlier*/0' equal_scores
+  sanitize dsa_indexer_cuda_test '*TakesTheEarlier*/1' equal_scores_of_cluster
   wait
-  for name in dense fp8 fp8_mma sparse indexer selection equal_scores; do
+  for name in dense fp8 fp8_mma sparse indexer long_context selection equal_scores equal_scores_of_cluster; do
     cat "$name.called"
     for tool in memcheck racecheck synccheck; do
       echo "== $tool"

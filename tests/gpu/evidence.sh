@@ -49,31 +49,33 @@ gpu_tests() {
   done
 }
 
-# sanitize PROGRAM FILTER [NAME]: three tools side by side, in the background.
+# sanitize NAME PROGRAM FILTER: three tools side by side, in the background.
+sanitized=()
 sanitize() {
-  local tool name=${3:-$1}
-  echo "compute-sanitizer --tool T $1 --gtest_filter='$2'" >"$name.called"
+  local tool
+  sanitized+=("$1")
+  echo "compute-sanitizer --tool T $2 --gtest_filter='$3'" >"$1.called"
   for tool in memcheck racecheck synccheck; do
     {
-      timeout 200 compute-sanitizer --tool $tool "$bin/$1" --gtest_filter="$2" >"$name.$tool" 2>&1
-      echo "rc $?" >>"$name.$tool"
+      timeout 200 compute-sanitizer --tool $tool "$bin/$2" --gtest_filter="$3" >"$1.$tool" 2>&1
+      echo "rc $?" >>"$1.$tool"
     } &
   done
 }
 
 sanitizers() {
   local filter='MlaDenseCuda.RunsEveryWidth*:MlaDenseCuda.SplitAnd*:MlaDenseCuda.ReadsPages*' name tool
-  sanitize mla_dense_cuda_test "$filter:ReferenceCuda.GivesZero*:ReferenceCuda.TakesPages*" dense
-  sanitize mla_dense_cuda_test 'LocalHeads/MlaDenseCudaFp8.ReadsPages*' fp8
-  sanitize mla_dense_cuda_test 'MlaDenseFp8Mma.ReadsPages*:MlaDenseFp8Mma.GoesFromItem*' fp8_mma
-  sanitize mla_sparse_cuda_test '*FindsTheFew*:*GivesZero*' sparse
-  sanitize dsa_indexer_cuda_test '-*IsTheSame*:*TakesTheEarlier*:*ALongContext*' indexer
-  sanitize dsa_indexer_cuda_test '*ALongContext*' long_context
-  sanitize dsa_indexer_cuda_test '*IsTheSame*' selection
-  sanitize dsa_indexer_cuda_test '*TakesTheEarlier*/0' equal_scores
-  sanitize dsa_indexer_cuda_test '*TakesTheEarlier*/1' equal_scores_of_cluster
+  sanitize dense mla_dense_cuda_test "$filter:ReferenceCuda.GivesZero*:ReferenceCuda.TakesPages*"
+  sanitize fp8 mla_dense_cuda_test 'LocalHeads/MlaDenseCudaFp8.ReadsPages*'
+  sanitize fp8_mma mla_dense_cuda_test 'MlaDenseFp8Mma.ReadsPages*:MlaDenseFp8Mma.GoesFromItem*'
+  sanitize sparse mla_sparse_cuda_test '*FindsTheFew*:*GivesZero*'
+  sanitize indexer dsa_indexer_cuda_test '-*IsTheSame*:*TakesTheEarlier*:*ALongContext*'
+  sanitize long_context dsa_indexer_cuda_test '*ALongContext*'
+  sanitize selection dsa_indexer_cuda_test '*IsTheSame*'
+  sanitize equal_scores dsa_indexer_cuda_test '*TakesTheEarlier*/0'
+  sanitize equal_scores_of_cluster dsa_indexer_cuda_test '*TakesTheEarlier*/1'
   wait
-  for name in dense fp8 fp8_mma sparse indexer long_context selection equal_scores equal_scores_of_cluster; do
+  for name in "${sanitized[@]}"; do
     cat "$name.called"
     for tool in memcheck racecheck synccheck; do
       echo "== $tool"

@@ -51,6 +51,12 @@ class FakeKernel final : public BoundKernel {
   Config config_;
 };
 
+float rms(const std::vector<float>& values) {
+  float square = 0;
+  for (const float value : values) square += value * value;
+  return std::sqrt(square / static_cast<float>(values.size()));
+}
+
 Problem some_problem() {
   return make_problem(RankProblem{.local_heads = 5, .batch = 3, .query_tokens = 2, .context = 300},
                       {300, 1, 0}, 1);
@@ -122,9 +128,7 @@ TEST(Verify, CatchesRowsOfTheWrongWidth) {
 TEST(Verify, AllowsMergedRowsWhatTheirPartsLostInTheirLastPlace) {
   const Problem problem = some_problem();
   FakeKernel kernel(problem, [](std::int64_t, OutputRow& output) {
-    float square = 0;
-    for (const float value : output.values) square += value * value;
-    output.values[7] += 0.03f * std::sqrt(square / static_cast<float>(output.values.size()));
+    output.values[7] += 0.03f * rms(output.values);
   });
   const Reference reference = make_reference(problem, 4, mla_dense_reference_rows).value();
   const auto with = [&](const Tolerance& allowed) {
@@ -136,9 +140,7 @@ TEST(Verify, AllowsMergedRowsWhatTheirPartsLostInTheirLastPlace) {
 
 TEST(Verify, AllowsWhatE4m3LosesOnlyToAKernelThatMultipliesInIt) {
   FakeKernel kernel(some_problem(), [](std::int64_t, OutputRow& output) {
-    float square = 0;
-    for (const float value : output.values) square += value * value;
-    output.values[7] += 0.3f * std::sqrt(square / static_cast<float>(output.values.size()));
+    output.values[7] += 0.3f * rms(output.values);
     output.lse += 0.05f;
   });
   EXPECT_FALSE(verify(kernel, some_problem(), 4).has_value());
@@ -148,10 +150,8 @@ TEST(Verify, AllowsWhatE4m3LosesOnlyToAKernelThatMultipliesInIt) {
 
 TEST(Verify, CatchesSumsThatE4m3CutOffThoughNoValueIsFarAway) {
   FakeKernel kernel(some_problem(), [](std::int64_t, OutputRow& output) {
-    float square = 0;
-    for (const float value : output.values) square += value * value;
-    const float rms = std::sqrt(square / static_cast<float>(output.values.size()));
-    for (float& value : output.values) value -= 0.3f * rms;
+    const float shift = 0.3f * rms(output.values);
+    for (float& value : output.values) value -= shift;
   });
   kernel.products = Arithmetic::e4m3;
   const auto verified = verify(kernel, some_problem(), 4);

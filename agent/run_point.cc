@@ -1,11 +1,11 @@
 #include "agent/run_point.h"
 
 #include <chrono>
-#include <future>
 #include <numeric>
 
 #include "agent/derive_figures.h"
 #include "agent/point_reference.h"
+#include "agent/state_readings.h"
 #include "agent/stopping.h"
 #include "core/stats.h"
 #include "core/version.h"
@@ -21,7 +21,7 @@ using kernels::Problem;
 
 constexpr int kWarmLaunches = 5;
 constexpr int kPartLaunches = 5;
-/// Reading clocks and power takes 4 ms: it is done beside launches that take longer.
+/// Reading clocks and power takes 4 ms: it is begun beside launches that take longer.
 constexpr double kStateReadSeconds = 5e-3;
 /// Sustained: how long the kernel runs before it is sampled.  A power limit shows in a tenth of it.
 constexpr double kSettlingSeconds = 1;
@@ -104,27 +104,6 @@ Result<void> verify_timed(Device& device, BoundKernel& kernel, const Lease& leas
   return within_context("right when checked, wrong when timed", verified.error());
 }
 
-/// What was read of the device while it was sampled.
-class StateNotes {
- public:
-  void add(const DeviceState& state, Row& row) {
-    row.sm_clock_mhz = state.sm_clock_mhz;
-    row.memory_clock_mhz = state.memory_clock_mhz;
-    row.power_w = state.power_w;
-    row.temperature_c = state.temperature_c;
-    // One throttled moment marks the whole row: samples are flagged, never thrown away.
-    row.throttled = row.throttled.value_or(false) || state.throttled.value_or(false);
-    if (!state.throttled && !row.throttled.value()) row.throttled.reset();
-    if (state.throttled.value_or(false)) row.throttle_reason = state.throttle_reason;
-    if (!first_) first_ = state;
-    if (first_->energy_j && state.energy_j) row.energy_j = *state.energy_j - *first_->energy_j;
-  }
-  bool empty() const { return !first_; }
-
- private:
-  std::optional<DeviceState> first_;
-};
-
 /// Sustained mode: launches that are not samples, until clocks and power have settled under them.
 Result<void> settle_clocks(Device& device, BoundKernel& kernel) {
   const Stopwatch watch;
@@ -134,41 +113,37 @@ Result<void> settle_clocks(Device& device, BoundKernel& kernel) {
   return {};
 }
 
-/// One batch of samples.  The state of the device is read beside it where the batch is long enough
-/// to hide that.
+/// One batch of samples.  The state of the device is read beside those that are long enough for the
+/// device to be busy meanwhile.
 Result<void> sample_batch(Device& device, BoundKernel& kernel, const Lease& lease, int launches,
-                          StateNotes& notes, Row& row) {
-  std::future<DeviceState> state;
+                          StateReadings& readings, Row& row) {
   const double samples = static_cast<double>(row.samples_us.size());
-  if (samples > 0 && row.gpu_s / samples * launches > kStateReadSeconds) {
-    state = std::async(std::launch::async, [&device] { return device.state(); });
-  }
-  const auto timed = device.time(kernel, {.l2 = lease.point.l2, .launches = launches});
-  if (state.valid()) notes.add(state.get(), row);
-  TRY(timed);
-  row.samples_us.insert(row.samples_us.end(), timed->samples_us.begin(), timed->samples_us.end());
-  row.gpu_s += timed->gpu_s;
+  if (samples > 0 && row.gpu_s / samples * launches > kStateReadSeconds) readings.begin();
+  const Timed timed = TRY(device.time(kernel, {.l2 = lease.point.l2, .launches = launches}));
+  readings.collect(row);
+  row.samples_us.insert(row.samples_us.end(), timed.samples_us.begin(), timed.samples_us.end());
+  row.gpu_s += timed.gpu_s;
   return {};
 }
 
 /// Samples until the stopping rule is content.
-Result<void> sample(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
-  StateNotes notes;
+Result<void> sample(Device& device, BoundKernel& kernel, const Lease& lease,
+                    StateReadings& readings, Row& row) {
   StopDecision decision = should_stop(row.samples_us, 0, lease.measure);
   while (!decision.stop) {
-    TRY(sample_batch(device, kernel, lease, decision.launches_next, notes, row));
+    TRY(sample_batch(device, kernel, lease, decision.launches_next, readings, row));
     decision = should_stop(row.samples_us, row.gpu_s * 1e6, lease.measure);
   }
-  if (notes.empty()) notes.add(device.state(), row);
   row.stop_reason = decision.reason;
   return {};
 }
 
-Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease, Row& row) {
+Result<void> time_kernel(Device& device, BoundKernel& kernel, const Lease& lease,
+                         StateReadings& readings, Row& row) {
   row.measure_mode = lease.measure.mode;
   if (lease.measure.mode == MeasureMode::sustained) TRY(settle_clocks(device, kernel));
   const Stopwatch watch;
-  TRY(sample(device, kernel, lease, row));
+  TRY(sample(device, kernel, lease, readings, row));
   row.sampling_s = watch.seconds();
   summarise_samples(row);
   row.kernel_s = std::accumulate(row.samples_us.begin(), row.samples_us.end(), 0.0) * 1e-6;
@@ -265,11 +240,13 @@ Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& leas
   const kernels::Reference* reference = TRY(reference_of(device, problem, lease, memory));
   TRY(verify_before(*kernel, problem, *reference, row));
   row.verify_s = watch.lap();
-  TRY(time_kernel(device, *kernel, lease, row));
+  StateReadings readings(device);
+  TRY(time_kernel(device, *kernel, lease, readings, row));
   watch.lap();
   TRY(verify_timed(device, *kernel, lease, problem, *reference, row));
   row.verify_s += watch.lap();
   TRY(time_parts(device, *kernel, lease, row));
+  readings.finish(row);
   TRY(count_work(device, *kernel, lease, memory, row));
   derive_figures(kernels::work(problem), ceilings, kernel->arithmetic(), row);
   return {};

@@ -24,7 +24,7 @@ class FakeDevice final : public Device {
     /// Does its work only when it is not timed.
     bool cheats = false;
     Counts counts{.reason = "the fake counts nothing"};
-    DeviceState state;
+    std::function<DeviceState()> state = [] { return DeviceState(); };
     Result<void> launch_result = {};
     std::int64_t memory_bytes = 1 << 30;
   };
@@ -71,7 +71,7 @@ class FakeDevice final : public Device {
     counted.push_back(mode);
     return script_.counts;
   }
-  DeviceState state() override { return script_.state; }
+  DeviceState state() override { return script_.state(); }
 
   int references_made = 0;
   std::vector<int> bound_with_splits;

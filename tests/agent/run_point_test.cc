@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+
 #include "tests/agent/fake_device.h"
 
 namespace headsplit::agent {
@@ -247,11 +250,33 @@ TEST(RunPoint, TimesSplitAndCombineApartWhenThereAreSplits) {
 }
 
 TEST(RunPoint, FlagsThrottledSamplesAndKeepsThem) {
-  const Row row = run_with({.state = {.throttled = true, .throttle_reason = "power cap"}});
+  const Row row = run_with(
+      {.state = [] { return DeviceState{.throttled = true, .throttle_reason = "power cap"}; }});
   EXPECT_EQ(row.status, Status::ok);
   EXPECT_EQ(row.throttled, true);
   EXPECT_EQ(row.throttle_reason, "power cap");
   EXPECT_TRUE(row.time_us);
+}
+
+TEST(RunPoint, TakesSamplesWhileASlowReadingOfTheClockGoesOn) {
+  constexpr int kLaunchesMeanwhile = 100;  // of several batches
+  std::promise<void> launched;
+  Lease lease = small_lease();
+  lease.measure.min_time_ms = 500;
+  const Row row = run_with({.time_us =
+                                [&](int launch) {
+                                  if (launch == kLaunchesMeanwhile) launched.set_value();
+                                  return 1000.0;
+                                },
+                            .state =
+                                [meanwhile = launched.get_future().share()] {
+                                  const auto state = meanwhile.wait_for(std::chrono::seconds(10));
+                                  const bool went_on = state == std::future_status::ready;
+                                  return DeviceState{.sm_clock_mhz = went_on ? 1980 : 0};
+                                }},
+                           lease);
+  EXPECT_EQ(row.sm_clock_mhz, 1980);
+  EXPECT_EQ(row.status, Status::ok) << row.reason;
 }
 
 TEST(RunPoint, LeavesTheThrottleFlagAbsentWhereTheDeviceCannotTell) {

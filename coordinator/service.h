@@ -142,7 +142,7 @@ class Service {
     std::vector<std::shared_ptr<WaitingRecord>> records;
   };
 
-  /// Hands a record to the store; `then` runs on our thread when it is durable.
+  /// Has a record stored at the end of this step; `then` runs on our thread when it is durable.
   void store(StoreWrite record, std::function<void()> then);
   /// Goes on with the records that the store has answered.
   void take_settled();
@@ -159,6 +159,7 @@ class Service {
   std::map<std::int64_t, Connected> connected_;
   std::map<std::string, std::int64_t> session_of_;  ///< by agent name
   std::set<PendingGrant> pending_grants_;
+  std::vector<Store::Write> to_store_;      ///< what the step under way wants stored
   std::map<std::string, RateMeter> rates_;  ///< by sweep, while it runs
   Telemetry telemetry_;
   RowFeed recent_rows_;

@@ -1,4 +1,5 @@
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "coordinator/service.h"
 #include "coordinator/unix_time.h"
@@ -6,10 +7,13 @@
 /// What the scheduler decides, carried out.
 namespace headsplit::coordinator {
 
+/// All that a step wants stored goes to the store at once: a row and the next grant to its agent
+/// are one commit.
 void Service::apply(const Event& event) {
   for (Action& action : scheduler_.step(event, Clock::now())) {
     std::visit([this](auto& body) { carry_out(body); }, action);
   }
+  if (!to_store_.empty()) store_.write(std::exchange(to_store_, {}));
 }
 
 /// What waits for a record is moved, never copied: it may hold a row.  The store's thread answers a
@@ -17,14 +21,15 @@ void Service::apply(const Event& event) {
 void Service::store(StoreWrite record, std::function<void()> then) {
   const auto waiting = std::make_shared<WaitingRecord>(Clock::now(), std::move(then));
   // The store may outlive us, and answer when nobody runs our executor any more.
-  store_.write(std::move(record), [this, waiting, answered = answered_](Result<> stored) {
+  Store::Done done = [this, waiting, answered = answered_](Result<> stored) {
     waiting->stored = std::move(stored);
     const std::lock_guard lock(answered->mutex);
     answered->records.push_back(waiting);
     if (answered->records.size() == 1) {
       net::post(answered->executor, [this] { take_settled(); });
     }
-  });
+  };
+  to_store_.push_back({std::move(record), std::move(done)});
 }
 
 void Service::take_settled() {

@@ -1,9 +1,11 @@
 #include "coordinator/store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <future>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -68,13 +70,18 @@ class Store::Writer {
     }
   }
 
-  void submit(Job job) {
-    queued_.fetch_add(1, std::memory_order_relaxed);
+  void submit(std::vector<Job> jobs) {
+    queued_.fetch_add(jobs.size(), std::memory_order_relaxed);
     {
       const std::lock_guard lock(mutex_);
-      jobs_.push_back(std::move(job));
+      std::ranges::move(jobs, std::back_inserter(jobs_));
     }
     wake_.notify_one();
+  }
+  void submit(Job job) {
+    std::vector<Job> jobs;
+    jobs.push_back(std::move(job));
+    submit(std::move(jobs));
   }
 
   std::size_t queued() const { return queued_.load(std::memory_order_relaxed); }
@@ -195,11 +202,22 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
 }
 
 void Store::write(StoreWrite record, Done done) {
-  writer_->submit({[record = std::move(record)](StoreTables& tables) {
-                     return std::visit([&](const auto& body) { return tables.apply(body); },
-                                       record);
-                   },
-                   std::move(done)});
+  std::vector<Write> records;
+  records.push_back({std::move(record), std::move(done)});
+  write(std::move(records));
+}
+
+void Store::write(std::vector<Write> records) {
+  std::vector<Job> jobs;
+  jobs.reserve(records.size());
+  for (Write& write : records) {
+    jobs.push_back({[record = std::move(write.record)](StoreTables& tables) {
+                      return std::visit([&](const auto& body) { return tables.apply(body); },
+                                        record);
+                    },
+                    std::move(write.done)});
+  }
+  writer_->submit(std::move(jobs));
 }
 
 void Store::begin_sweep(Plan plan, std::string backend, SweepDone done) {

@@ -78,6 +78,14 @@ class Store {
 
   void write(StoreWrite record, Done done);
 
+  /// A record and who waits for it.
+  struct Write {
+    StoreWrite record;
+    Done done;
+  };
+  /// Several at once, in order: they need not wait for each other's commit.
+  void write(std::vector<Write> records);
+
   /// Stores a plan whole, in one transaction, with the rows of its skipped points; or, when a
   /// sweep of the same plan id is there, begins its next run: what is done stays done, cancelled
   /// points are open again, and running ones wait again.  A sweep that is unfinished and was begun

@@ -270,6 +270,22 @@ TEST_F(StoreTest, CompletesInOrderOfSubmission) {
   EXPECT_EQ(store->queued(), 0u);
 }
 
+TEST_F(StoreTest, CommitsWhatIsHandedInAtOnceTogether) {
+  const auto store = Store::open(path()).value();
+  begin(*store, plan_).value();
+  ASSERT_TRUE(write(*store, lease_of(plan_, 0, 1)));
+  std::promise<std::int64_t> epoch_seen;
+  std::vector<Store::Write> records;
+  records.push_back({row_of_point(plan_, 0, 1), [&](Result<void> stored) {
+                       EXPECT_TRUE(stored);
+                       const auto reader = StoreReader::open(path()).value();
+                       epoch_seen.set_value(reader->points(plan_.id).value()[1].epoch);
+                     }});
+  records.push_back({lease_of(plan_, 1, 1), [](Result<void> stored) { EXPECT_TRUE(stored); }});
+  store->write(std::move(records));
+  EXPECT_EQ(epoch_seen.get_future().get(), 1) << "the grant is there when the row is answered";
+}
+
 TEST_F(StoreTest, StopsForGoodWhenItsFileIsDeleted) {
   const auto store = Store::open(path()).value();
   begin(*store, plan_).value();

@@ -12,11 +12,6 @@ using kernels::Arithmetic;
 /// Below this share of each resource a kernel is held back by none.
 constexpr double kLimiterShareMin = 0.5;
 
-std::optional<double> counted_bytes(const Row& row) {
-  if (!row.dram_bytes_read || !row.dram_bytes_written) return std::nullopt;
-  return *row.dram_bytes_read + *row.dram_bytes_written;
-}
-
 /// Of the issue slots, where a cache is converted and they were counted.
 double dequantisation_share(Arithmetic arithmetic, const Row& row) {
   const bool converts = row.kv_dtype != KvDtype::bf16 && arithmetic == Arithmetic::stored;
@@ -37,7 +32,7 @@ Limiter limiter_of(double memory, double tensor, double dequantisation) {
 
 void derive_intensity(const kernels::Work& work, Row& row) {
   if (work.hbm_bytes() > 0) row.intensity_model = work.flops / work.hbm_bytes();
-  const auto bytes = counted_bytes(row);
+  const auto bytes = counted_dram_bytes(row);
   if (bytes && *bytes > 0) {
     row.intensity_measured = work.flops / *bytes;
     row.intensity_source = Provenance::measured;
@@ -52,7 +47,7 @@ void derive_roofline(const kernels::Work& work, const Ceilings& ceilings, Arithm
   const double memory_rate = *row.read_ceiling_gbps * 1e9 * seconds;
   const double tensor_rate = *row.matmul_ceiling_tflops * 1e12 * seconds;
   row.roofline_fraction = std::max(work.hbm_bytes() / memory_rate, work.flops / tensor_rate);
-  const double memory_share = counted_bytes(row).value_or(work.hbm_bytes()) / memory_rate;
+  const double memory_share = counted_dram_bytes(row).value_or(work.hbm_bytes()) / memory_rate;
   const double tensor_share = row.tensor_ops.value_or(work.flops) / tensor_rate;
   row.limiter = limiter_of(memory_share, tensor_share, dequantisation_share(arithmetic, row));
 }

@@ -26,6 +26,11 @@ RowPoint row_point_of(const Point& point) {
   return row;
 }
 
+std::optional<double> counted_dram_bytes(const RowWork& row) {
+  if (!row.dram_bytes_read || !row.dram_bytes_written) return std::nullopt;
+  return *row.dram_bytes_read + *row.dram_bytes_written;
+}
+
 Row row_of(const Point& point) {
   Row row;
   static_cast<RowPoint&>(row) = row_point_of(point);

@@ -268,6 +268,9 @@ BOOST_DESCRIBE_STRUCT(Row,
                       ())
 HEADSPLIT_JSON_ELSEWHERE(Row)
 
+/// DRAM bytes counted, read and written; absent where either is.
+std::optional<double> counted_dram_bytes(const RowWork& row);
+
 /// A row that says which experiment it belongs to and nothing yet of how it went.
 Row row_of(const Point& point);
 

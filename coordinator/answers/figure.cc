@@ -28,9 +28,8 @@ Number memory_floor_us(const Row& row) {
 
 /// Of what the device can read in the time taken: DRAM bytes counted.
 Number dram_share(const Row& row) {
-  if (!row.dram_bytes_read || !row.dram_bytes_written || !row.read_ceiling_gbps) return {};
-  return ratio(*row.dram_bytes_read + *row.dram_bytes_written,
-               *row.read_ceiling_gbps * 1e3 * row.time_us.value_or(0));
+  if (!row.read_ceiling_gbps) return std::nullopt;
+  return ratio(counted_dram_bytes(row), *row.read_ceiling_gbps * 1e3 * row.time_us.value_or(0));
 }
 
 /// Least time for the useful FLOPs at the measured matrix rate, in us.

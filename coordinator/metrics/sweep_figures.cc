@@ -8,11 +8,6 @@ std::optional<double> product(std::optional<double> value, double factor) {
   return *value * factor;
 }
 
-std::optional<double> dram_bytes(const Row& row) {
-  if (!row.dram_bytes_read || !row.dram_bytes_written) return std::nullopt;
-  return *row.dram_bytes_read + *row.dram_bytes_written;
-}
-
 /// The figures of the latest row; the means over cells are kept.
 void take_latest(const Row& row, LayoutFigures& figures) {
   figures.time_s = *row.time_us * 1e-6;
@@ -23,7 +18,7 @@ void take_latest(const Row& row, LayoutFigures& figures) {
   figures.intensity_measured = row.intensity_measured;
   figures.flops_per_s = product(row.tflops, 1e12);
   figures.model_bytes_per_s = product(row.gbps, 1e9);
-  figures.dram_bytes_per_s = product(dram_bytes(row), 1 / figures.time_s);
+  figures.dram_bytes_per_s = product(counted_dram_bytes(row), 1 / figures.time_s);
   figures.roofline_ratio = row.roofline_fraction;
 }
 

@@ -10,7 +10,7 @@ namespace {
 void add_work(const Row& row, KernelSums& sums) {
   sums.flops += row.flops.value_or(0);
   sums.model_bytes += row.hbm_bytes_model.value_or(0);
-  if (row.dram_bytes_read && row.dram_bytes_written) {
+  if (counted_dram_bytes(row)) {
     sums.counted = true;
     sums.flops_counted += row.flops.value_or(0);
     sums.dram_bytes_read += *row.dram_bytes_read;
@@ -26,7 +26,7 @@ void add_work(const Row& row, KernelSums& sums) {
 /// did not ask for them tells nothing of the agent.
 std::optional<bool> counters_of(const Row& row) {
   if (row.status != Status::ok) return std::nullopt;
-  if (row.dram_bytes_read && row.dram_bytes_written) return true;
+  if (counted_dram_bytes(row)) return true;
   if (row.counters_reason.empty() || row.counters_reason == kCountersNotAskedFor)
     return std::nullopt;
   return false;

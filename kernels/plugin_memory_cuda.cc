@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/device/cuda_try.h"
+#include "kernels/device/host_copy.h"
 #include "kernels/plugin_memory.h"
 
 namespace headsplit::kernels {
@@ -25,9 +26,7 @@ Result<Block> allocated(std::size_t bytes) {
 
 Result<Block> copied(const void* host, std::size_t bytes) {
   Block block = TRY(allocated(bytes));
-  CUDA_TRY(cudaMemcpy(block.memory.get(), host, bytes, cudaMemcpyHostToDevice));
-  // From pageable memory it returns with the end still on its way; our streams wait for no other.
-  CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
+  TRY(copy_from_host(block.memory.get(), host, bytes));
   return block;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernels/bf16.h"
+#include "kernels/device/host_copy.h"
 #include "kernels/device/stream.h"
 #include "kernels/e4m3.h"
 #include "kernels/mla_dense/device_buffers.h"
@@ -111,7 +112,7 @@ class OneRequest {
     const Buffers buffers = make_buffers(problem_, problem_, plan, stream.get(), nullptr).value();
     buffers.poison(stream.get()).value();
     stream.synchronize().value();  // the fill of the buffers must not come after the copy
-    copy(buffers.cache.data(), cache_.bytes.data(), cache_.bytes.size());
+    copy_from_host(buffers.cache.data(), cache_.bytes.data(), cache_.bytes.size()).value();
     SplitArguments arguments{
         .query = buffers.query.data(),
         .cache = buffers.cache.data(),
@@ -135,8 +136,8 @@ class OneRequest {
     const auto rows = static_cast<std::size_t>(problem_.shape.local_heads);
     std::vector<std::uint16_t> values(rows * fp8::kLatent);
     std::vector<float> lse(rows);
-    copy(values.data(), buffers.output.data(), values.size() * 2);
-    copy(lse.data(), buffers.lse.data(), lse.size() * 4);
+    copy_back(values.data(), buffers.output.data(), values.size() * 2);
+    copy_back(lse.data(), buffers.lse.data(), lse.size() * 4);
     std::vector<std::vector<float>> found(rows);
     for (std::size_t i = 0; i < values.size(); ++i) {
       found[i / fp8::kLatent].push_back(bf16_value(values[i]));
@@ -146,10 +147,8 @@ class OneRequest {
   }
 
  private:
-  static void copy(void* to, const void* from, std::size_t bytes) {
-    cuda_result(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy").value();
-    // From pageable memory it returns with the end still on its way; our streams wait for no other.
-    cuda_result(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize").value();
+  static void copy_back(void* to, const void* from, std::size_t bytes) {
+    cuda_result(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy").value();
   }
 
   void launch(SplitArguments& arguments, int ctas, const Stream& stream) const {

@@ -5,6 +5,7 @@
 
 #include "kernels/bf16.h"
 #include "kernels/device/buffer.h"
+#include "kernels/device/host_copy.h"
 #include "kernels/mla_dense/reference.h"
 #include "tp/group/cuda_merge.h"
 
@@ -116,11 +117,8 @@ class NcclRankAttention final : public CudaRankAttention {
     std::vector<std::uint16_t> bits(sums.size());
     std::transform(sums.begin(), sums.end(), bits.begin(),
                    [](float sum) { return bf16_bits(sum); });
-    CUDA_TRY(cudaMemcpy(buffers_.projected.data(), bits.data(), buffers_.projected.bytes(),
-                        cudaMemcpyHostToDevice));
-    // From pageable memory it returns with the end still on its way; our streams wait for no other.
-    CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
-    return {};
+    return kernels::copy_from_host(buffers_.projected.data(), bits.data(),
+                                   buffers_.projected.bytes());
   }
 
   Result<double> projection_error() override {

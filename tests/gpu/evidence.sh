@@ -57,7 +57,7 @@ sanitize() {
   echo "compute-sanitizer --tool T $2 --gtest_filter='$3'" >"$1.called"
   for tool in memcheck racecheck synccheck; do
     {
-      timeout 200 compute-sanitizer --tool $tool "$bin/$2" --gtest_filter="$3" >"$1.$tool" 2>&1
+      timeout 300 compute-sanitizer --tool $tool "$bin/$2" --gtest_filter="$3" >"$1.$tool" 2>&1
       echo "rc $?" >>"$1.$tool"
     } &
   done

@@ -33,6 +33,12 @@ std::string main_rows() { return " --db " + source() + "/evidence/h200/tp-erosio
 std::string reference_rows() { return " --db " + source() + "/evidence/h200/reference.jsonl.gz"; }
 std::string claims() { return " --claims " + source() + "/configs/claims.yaml"; }
 
+void expect_on_claims_page(const Answer& answer) {
+  EXPECT_NE(text_of(source() + "/docs/claims.md").find(answer.out), std::string::npos)
+      << "docs/claims.md does not hold this table any more:\n"
+      << answer.out;
+}
+
 TEST(VerdictVerb, ExitsByWhatTheRowsSay) {
   EXPECT_EQ(verdict("--only tp-erosion,tp-replicates" + claims() + main_rows()).code, 0);
   EXPECT_EQ(verdict("--only tp-erosion,mtp-refund-t4" + claims() + main_rows()).code, 1);
@@ -74,10 +80,19 @@ TEST(VerdictVerb, RefusesFilesThatAreNotThere) {
 }
 
 TEST(VerdictVerb, WroteTheTableOfTheClaimsPage) {
-  const Answer answer = verdict("--markdown" + claims() + reference_rows());
-  EXPECT_NE(text_of(source() + "/docs/claims.md").find(answer.out), std::string::npos)
-      << "docs/claims.md does not hold this table any more:\n"
-      << answer.out;
+  expect_on_claims_page(verdict("--markdown" + claims() + reference_rows()));
+}
+
+TEST(VerdictVerb, WroteTheTableOfOtherKernels) {
+  std::string rows;
+  for (const std::string name : {"fp8", "sparse", "crossover", "attention-table"}) {
+    rows += " --db " + source() + "/evidence/h200/" + name + ".jsonl.gz";
+  }
+  const std::string only =
+      " --only ai-mha,ai-gqa,ai-mqa,ai-misleads,h5-fp8-dequant,h5-fp8-dequant-16,tp-keeps-mha,"
+      "tp-keeps-gqa,tp-erodes-mqa,expand-decode,switch-point,flash-crossover,flashmla-16x,"
+      "sparse-flat,dsa-no-t-reuse,not-dominant,mha-advantage";
+  expect_on_claims_page(verdict("--markdown" + only + claims() + rows));
 }
 
 }  // namespace

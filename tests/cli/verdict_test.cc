@@ -85,13 +85,13 @@ TEST(VerdictVerb, WroteTheTableOfTheClaimsPage) {
 
 TEST(VerdictVerb, WroteTheTableOfOtherKernels) {
   std::string rows;
-  for (const std::string name : {"fp8", "sparse", "crossover", "attention-table"}) {
+  for (const std::string name : {"fp8", "sparse", "sparse-dense", "crossover", "attention-table"}) {
     rows += " --db " + source() + "/evidence/h200/" + name + ".jsonl.gz";
   }
   const std::string only =
       " --only ai-mha,ai-gqa,ai-mqa,ai-misleads,h5-fp8-dequant,h5-fp8-dequant-16,tp-keeps-mha,"
       "tp-keeps-gqa,tp-erodes-mqa,expand-decode,switch-point,flash-crossover,flashmla-16x,"
-      "sparse-flat,dsa-no-t-reuse,not-dominant,mha-advantage";
+      "sparse-flat,sparse-direction,dsa-no-t-reuse,not-dominant,mha-advantage";
   expect_on_claims_page(verdict("--markdown" + only + claims() + rows));
 }
 

@@ -21,7 +21,8 @@ using kernels::Problem;
 
 constexpr int kWarmLaunches = 5;
 constexpr int kPartLaunches = 5;
-/// Reading clocks and power takes 4 ms: it is begun beside launches that take longer.
+/// Reading clocks and power takes 4 ms: all but the first are begun beside launches that take
+/// longer.
 constexpr double kStateReadSeconds = 5e-3;
 /// Sustained: how long the kernel runs before it is sampled.  A power limit shows in a tenth of it.
 constexpr double kSettlingSeconds = 1;
@@ -113,12 +114,15 @@ Result<void> settle_clocks(Device& device, BoundKernel& kernel) {
   return {};
 }
 
-/// One batch of samples.  The state of the device is read beside those that are long enough for the
-/// device to be busy meanwhile.
+/// One batch of samples.  The state of the device is read beside them, for the first time as soon
+/// as there are samples.
 Result<void> sample_batch(Device& device, BoundKernel& kernel, const Lease& lease, int launches,
                           StateReadings& readings, Row& row) {
   const double samples = static_cast<double>(row.samples_us.size());
-  if (samples > 0 && row.gpu_s / samples * launches > kStateReadSeconds) readings.begin();
+  if (samples > 0) {
+    const double expected_s = row.gpu_s / samples * launches;
+    if (readings.empty() || expected_s > kStateReadSeconds) readings.begin();
+  }
   const Timed timed = TRY(device.time(kernel, {.l2 = lease.point.l2, .launches = launches}));
   readings.collect(row);
   row.samples_us.insert(row.samples_us.end(), timed.samples_us.begin(), timed.samples_us.end());
@@ -246,7 +250,9 @@ Result<void> measure(Device& device, const Ceilings& ceilings, const Lease& leas
   TRY(verify_timed(device, *kernel, lease, problem, *reference, row));
   row.verify_s += watch.lap();
   TRY(time_parts(device, *kernel, lease, row));
+  watch.lap();
   readings.finish(row);
+  row.sampling_s += watch.lap();
   TRY(count_work(device, *kernel, lease, memory, row));
   derive_figures(kernels::work(problem), ceilings, kernel->arithmetic(), row);
   return {};

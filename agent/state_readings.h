@@ -19,6 +19,8 @@ class StateReadings {
   void begin();
   /// Puts what has been read meanwhile into the row.
   void collect(Row& row);
+  /// Nothing has been read yet.
+  bool empty() const { return !first_; }
   /// Waits for the reading under way; without any so far, reads now.
   void finish(Row& row);
 

@@ -9,6 +9,8 @@ find_package(prometheus-cpp CONFIG REQUIRED)
 find_package(GTest REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(fmt REQUIRED)
+# The coordinator's allocator; without it, glibc's.
+find_library(HEADSPLIT_TCMALLOC NAMES libtcmalloc_minimal.a)
 
 # spdlog and fmt header-only: the compiled ones tie the binaries to one Debian release.
 add_library(headsplit_spdlog INTERFACE)

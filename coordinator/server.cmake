@@ -10,7 +10,6 @@ headsplit_program(headsplit-coordinator
 
 # A row is allocated by one thread and freed by another, which glibc's allocator takes a third of the
 # coordinator's time for (docs/reliability.md).  Static: nothing more to install where it runs.
-find_library(HEADSPLIT_TCMALLOC NAMES libtcmalloc_minimal.a)
 if(HEADSPLIT_TCMALLOC AND NOT HEADSPLIT_SANITIZE)
   target_link_libraries(headsplit-coordinator PRIVATE ${HEADSPLIT_TCMALLOC})
 endif()

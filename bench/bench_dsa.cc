@@ -11,7 +11,7 @@
 #include "agent/device_cuda.h"
 #include "bench/in_sequence.h"
 #include "bench/kv_write_case.h"
-#include "core/stats.h"
+#include "bench/launch_times.h"
 #include "core/version.h"
 #include "kernels/verify.h"
 
@@ -23,7 +23,9 @@ using kernels::BoundKernel;
 using kernels::Part;
 using kernels::Problem;
 
-constexpr int kLaunches = 9;
+constexpr agent::TimeRequest kWhole{.launches = 9};
+constexpr agent::TimeRequest kScores{.part = Part::split, .launches = 9};
+constexpr agent::TimeRequest kSelect{.part = Part::combine, .launches = 9};
 constexpr std::int64_t kRowsChecked = 4;
 /// DeepSeek-V3.2.
 constexpr int kHeads = 128;
@@ -42,11 +44,6 @@ RankProblem shape_of(Family family, int heads, int batch, int context, KvDtype d
           .index_dim = family == Family::mla_dense ? 0 : kIndexDim};
 }
 
-Result<double> median_us(agent::Device& device, BoundKernel& kernel, Part part = Part::all) {
-  const agent::TimeRequest request{.part = part, .launches = kLaunches};
-  return quantile(TRY(device.time(kernel, request)).samples_us, 0.5);
-}
-
 Result<std::unique_ptr<BoundKernel>> checked(agent::Device& device, const char* name,
                                              const Problem& problem) {
   auto kernel = TRY(device.bind(name, problem));
@@ -60,9 +57,9 @@ Result<void> measure(agent::Device& device, int batch, int context, KvDtype dtyp
   const Problem scored =
       kernels::make_problem(shape_of(Family::dsa_indexer, kIndexHeads, batch, context, dtype), 1);
   const auto indexer = TRY(checked(device, "dsa_indexer", scored));
-  const double scores_us = TRY(median_us(device, *indexer, Part::split));
-  const double select_us = TRY(median_us(device, *indexer, Part::combine));
-  const double indexer_us = TRY(median_us(device, *indexer));
+  const double scores_us = TRY(median_us(device, *indexer, kScores));
+  const double select_us = TRY(median_us(device, *indexer, kSelect));
+  const double indexer_us = TRY(median_us(device, *indexer, kWhole));
   const auto* sparse_entry = TRY(kernels::find_kernel("mla_sparse", Backend::cuda));
   for (const int tp : {1, 2, 4, 8}) {
     // What is timed last is no kernel that another one could take the place of in memory: a device
@@ -70,14 +67,14 @@ Result<void> measure(agent::Device& device, int batch, int context, KvDtype dtyp
     const Problem dense =
         kernels::make_problem(shape_of(Family::mla_dense, kHeads / tp, batch, context, dtype), 1);
     const auto all_tokens = TRY(device.bind("mla_dense", dense));
-    const double dense_us = TRY(median_us(device, *all_tokens));
+    const double dense_us = TRY(median_us(device, *all_tokens, kWhole));
     const Problem sparse =
         kernels::make_problem(shape_of(Family::mla_sparse, kHeads / tp, batch, context, dtype), 1);
     const auto attend =
         TRY(sparse_entry->bind(sparse, {.stream = device.stream(), .lists = indexer->lists()}));
-    const double attend_us = TRY(median_us(device, *attend));
+    const double attend_us = TRY(median_us(device, *attend, kWhole));
     InSequence both(*indexer, *attend);
-    const double both_us = TRY(median_us(device, both));
+    const double both_us = TRY(median_us(device, both, kWhole));
     std::printf("%s,%d,%d,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.2f\n", enum_name(dtype).c_str(), tp,
                 batch, context, scores_us, select_us, indexer_us, attend_us, both_us, dense_us,
                 dense_us / both_us);

@@ -9,7 +9,7 @@
 
 #include "agent/device_cuda.h"
 #include "bench/in_sequence.h"
-#include "core/stats.h"
+#include "bench/launch_times.h"
 #include "core/version.h"
 #include "kernels/verify.h"
 
@@ -21,7 +21,7 @@ using kernels::BoundKernel;
 using kernels::Part;
 using kernels::Problem;
 
-constexpr int kLaunches = 12;
+constexpr agent::TimeRequest kTimes{.launches = 12};
 constexpr std::int64_t kRowsChecked = 64;
 
 struct Case {
@@ -43,10 +43,6 @@ RankProblem shape_of(const Case& at, Family family) {
           .family = family};
 }
 
-Result<double> median_us(agent::Device& device, BoundKernel& kernel) {
-  return quantile(TRY(device.time(kernel, {.launches = kLaunches})).samples_us, 0.5);
-}
-
 Result<void> measure(agent::Device& device, const Case& at) {
   const Problem latent = kernels::make_problem(shape_of(at, Family::kv_expand), 1);
   const auto expand = TRY(device.bind("kv_expand", latent));
@@ -58,9 +54,9 @@ Result<void> measure(agent::Device& device, const Case& at) {
   const auto attend =
       TRY(entry->bind(problem, {.stream = device.stream(), .expanded = expand->expanded()}));
   InSequence both(*expand, *attend);
-  const double expand_us = TRY(median_us(device, *expand));
-  const double attend_us = TRY(median_us(device, *attend));
-  const double both_us = TRY(median_us(device, both));
+  const double expand_us = TRY(median_us(device, *expand, kTimes));
+  const double attend_us = TRY(median_us(device, *attend, kTimes));
+  const double both_us = TRY(median_us(device, both, kTimes));
   std::printf("%d,%d,%d,%d,%.1f,%.1f,%.1f,%.1f,%.3f\n", at.heads, at.batch, at.query_tokens,
               at.context, expand_us, attend_us, expand_us + attend_us, both_us,
               both_us / (expand_us + attend_us));

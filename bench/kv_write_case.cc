@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/stats.h"
+#include "bench/launch_times.h"
 #include "kernels/device/buffer.h"
 #include "kernels/kv_write/device_write.h"
 #include "kernels/random_value.h"
@@ -74,8 +74,7 @@ Result<void> measure_kv_write(agent::Device& device) {
     // All of them are kept: a device knows kernels by their address.
     writers.push_back(std::make_unique<Writer>(
         TRY(Writer::make(tokens, static_cast<cudaStream_t>(device.stream())))));
-    const auto timed = TRY(device.time(*writers.back(), {.launches = kLaunches}));
-    const double us = quantile(timed.samples_us, 0.5);
+    const double us = TRY(median_us(device, *writers.back(), {.launches = kLaunches}));
     std::printf("%ld,%.1f,%.0f\n", static_cast<long>(tokens), us,
                 static_cast<double>(tokens) * kTokenBytes / us / 1e3);
   }

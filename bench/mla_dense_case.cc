@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/launch_times.h"
 #include "core/stats.h"
 #include "kernels/verify.h"
 
@@ -9,28 +10,12 @@ namespace headsplit::bench {
 namespace {
 
 using agent::Device;
-using agent::Timed;
 using kernels::Part;
 
 constexpr int kLaunches = 24;
 constexpr int kLaunchesOfParts = 6;
-/// Launches shorter than this are timed again: the first ones behind a pause are up to 5 % slower,
-/// as clocks are still on their way.
-constexpr double kShortUs = 200;
 /// Tokens that the fp64 reference may go over for one case.
 constexpr std::int64_t kReferenceTokens = 32'768;
-
-Result<double> median_us(Device& device, kernels::BoundKernel& kernel, Part part, L2 l2) {
-  return quantile(TRY(device.time(kernel, {part, l2, kLaunchesOfParts})).samples_us, 0.5);
-}
-
-Result<std::vector<double>> settled_samples_us(Device& device, kernels::BoundKernel& kernel) {
-  Timed timed = TRY(device.time(kernel, {.launches = kLaunches}));
-  if (quantile(timed.samples_us, 0.5) < kShortUs) {
-    timed = TRY(device.time(kernel, {.launches = kLaunches}));
-  }
-  return std::move(timed.samples_us);
-}
 
 }  // namespace
 
@@ -47,16 +32,17 @@ Result<MlaDenseResult> measure_mla_dense(Device& device, const MlaDenseCase& sha
   TRY(kernel->launch(Part::all));
   const auto verified = TRY(kernels::verify(
       *kernel, problem, std::max<std::int64_t>(1, kReferenceTokens / shape.context)));
-  const auto samples_us = TRY(settled_samples_us(device, *kernel));
+  const auto samples_us = TRY(settled_samples_us(device, *kernel, kLaunches));
   MlaDenseResult result{.shape = shape,
                         .config = kernel->config(),
                         .time_us = quantile(samples_us, 0.5),
                         .time_p10_us = quantile(samples_us, 0.1),
                         .error_vs_reference = verified.worst};
-  result.time_warm_us = TRY(median_us(device, *kernel, Part::all, L2::warm));
+  result.time_warm_us = TRY(median_us(device, *kernel, {Part::all, L2::warm, kLaunchesOfParts}));
   if (result.config.num_splits > 1) {
-    result.split_us = TRY(median_us(device, *kernel, Part::split, L2::cold));
-    result.combine_us = TRY(median_us(device, *kernel, Part::combine, L2::cold));
+    result.split_us = TRY(median_us(device, *kernel, {Part::split, L2::cold, kLaunchesOfParts}));
+    result.combine_us =
+        TRY(median_us(device, *kernel, {Part::combine, L2::cold, kLaunchesOfParts}));
   }
   const kernels::Work work = kernels::work(problem);
   result.tflops = work.flops / result.time_us * 1e-6;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/launch_times.h"
 #include "core/stats.h"
 #include "kernels/verify.h"
 
@@ -16,10 +17,6 @@ constexpr int kLaunchesOfParts = 6;
 constexpr std::int64_t kRowsChecked = 24;
 /// Below this share of both ceilings neither holds the kernel back (as agent/derive_figures.cc).
 constexpr double kLimiterShareMin = 0.5;
-
-Result<double> median_us(Device& device, kernels::BoundKernel& kernel, Part part, L2 l2) {
-  return quantile(TRY(device.time(kernel, {part, l2, kLaunchesOfParts})).samples_us, 0.5);
-}
 
 void put_beside_ceilings(const kernels::Work& work, const Ceilings& ceilings,
                          MlaSparseResult& result) {
@@ -56,13 +53,12 @@ Result<MlaSparseResult> measure_mla_sparse(Device& device, const Ceilings& ceili
   const auto verified = TRY(kernels::verify(*kernel, problem, reference));
   MlaSparseResult result{
       .shape = shape, .config = kernel->config(), .error_vs_reference = verified.worst};
-  // The first launches behind a pause are up to 5 % slower: clocks are still on their way.
-  TRY(device.time(*kernel, {.launches = kLaunches}));
-  result.time_us = quantile(TRY(device.time(*kernel, {.launches = kLaunches})).samples_us, 0.5);
-  result.time_warm_us = TRY(median_us(device, *kernel, Part::all, L2::warm));
+  result.time_us = quantile(TRY(settled_samples_us(device, *kernel, kLaunches)), 0.5);
+  result.time_warm_us = TRY(median_us(device, *kernel, {Part::all, L2::warm, kLaunchesOfParts}));
   if (result.config.num_splits > 1) {
-    result.split_us = TRY(median_us(device, *kernel, Part::split, L2::cold));
-    result.combine_us = TRY(median_us(device, *kernel, Part::combine, L2::cold));
+    result.split_us = TRY(median_us(device, *kernel, {Part::split, L2::cold, kLaunchesOfParts}));
+    result.combine_us =
+        TRY(median_us(device, *kernel, {Part::combine, L2::cold, kLaunchesOfParts}));
   }
   put_beside_ceilings(kernels::work(problem), ceilings, result);
   return result;

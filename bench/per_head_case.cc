@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "bench/launch_times.h"
 #include "core/stats.h"
 #include "kernels/verify.h"
 
@@ -40,25 +41,22 @@ Result<double> verified(Device& device, kernels::BoundKernel& kernel,
   return TRY(kernels::verify(kernel, problem, reference)).worst;
 }
 
-Result<double> median_us(Device& device, kernels::BoundKernel& kernel, Part part, L2 l2) {
-  return quantile(TRY(device.time(kernel, {part, l2, kLaunchesOfParts})).samples_us, 0.5);
-}
-
 }  // namespace
 
 Result<PerHeadResult> measure_per_head(Device& device, const PerHeadCase& shape) {
   const kernels::Problem problem = problem_of(shape);
   const auto kernel = TRY(device.bind(std::string(shape.kernel), problem));
   const double error = TRY(verified(device, *kernel, problem));
-  const auto samples_us = TRY(device.time(*kernel, {.launches = kLaunches})).samples_us;
+  const auto samples_us = TRY(settled_samples_us(device, *kernel, kLaunches));
   PerHeadResult result{.shape = shape,
                        .config = kernel->config(),
                        .time_us = quantile(samples_us, 0.5),
                        .time_p10_us = quantile(samples_us, 0.1),
                        .error_vs_reference = error};
-  result.time_warm_us = TRY(median_us(device, *kernel, Part::all, L2::warm));
+  result.time_warm_us = TRY(median_us(device, *kernel, {Part::all, L2::warm, kLaunchesOfParts}));
   if (result.config.num_splits > 1) {
-    result.combine_us = TRY(median_us(device, *kernel, Part::combine, L2::cold));
+    result.combine_us =
+        TRY(median_us(device, *kernel, {Part::combine, L2::cold, kLaunchesOfParts}));
   }
   const kernels::Work work = kernels::work(problem);
   result.tflops = work.flops / result.time_us * 1e-6;

@@ -14,6 +14,9 @@ constexpr std::int64_t kTopKMax = 1 << 16;
 constexpr std::int64_t kRepeatsMax = 1000;
 constexpr std::int64_t kAttemptsMax = 100;
 constexpr double kHourMs = 3.6e6;
+/// Under its power cap a GPU changes clocks in steps, some 25 to 50 ms apart: sustained samples
+/// cover several of them (docs/measuring.md).
+constexpr double kSustainedMinTimeMs = 500;
 constexpr double kDayS = 86400;
 
 template <class T>
@@ -145,6 +148,8 @@ Result<MeasureSettings> read_measure(const YamlValue& value) {
                         "counters_detail", "mode", "repeats"});
   if (!keys) return keys.error();
   MeasureSettings measure;
+  if (const auto v = value.find("mode")) measure.mode = TRY(v->choice<MeasureMode>());
+  if (measure.mode == MeasureMode::sustained) measure.min_time_ms = kSustainedMinTimeMs;
   if (const auto v = value.find("min_time_ms")) measure.min_time_ms = TRY(v->real(0, kHourMs));
   measure.max_time_ms = std::max(measure.max_time_ms, measure.min_time_ms);
   if (const auto v = value.find("max_time_ms")) {
@@ -158,7 +163,6 @@ Result<MeasureSettings> read_measure(const YamlValue& value) {
   if (const auto v = value.find("counters_detail")) {
     measure.counters_detail = TRY(v->boolean()) && measure.counters;
   }
-  if (const auto v = value.find("mode")) measure.mode = TRY(v->choice<MeasureMode>());
   if (const auto v = value.find("repeats")) {
     measure.repeats = static_cast<int>(TRY(v->integer(1, kRepeatsMax)));
   }

@@ -111,6 +111,12 @@ TEST(Sweep, RaisesTheTimeLimitWithTheLeastTime) {
   EXPECT_EQ(sweep_of("measure: {min_time_ms: 5000}").measure.max_time_ms, 5000);
 }
 
+TEST(Sweep, SamplesSustainedPointsOverSeveralStepsOfTheClockUnlessItSays) {
+  EXPECT_EQ(sweep_of("measure: {mode: burst}").measure.min_time_ms, 30);
+  EXPECT_EQ(sweep_of("measure: {mode: sustained}").measure.min_time_ms, 500);
+  EXPECT_EQ(sweep_of("measure: {min_time_ms: 60, mode: sustained}").measure.min_time_ms, 60);
+}
+
 TEST(Sweep, ComesBackEqualFromItsCanonicalContent) {
   const Sweep sweep = sweep_of(
       "name: a\nlayouts: [tp8, cp8]\naxes: {context: [4K], l2: [cold, warm]}\n"

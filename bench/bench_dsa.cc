@@ -23,9 +23,10 @@ using kernels::BoundKernel;
 using kernels::Part;
 using kernels::Problem;
 
-constexpr agent::TimeRequest kWhole{.launches = 9};
-constexpr agent::TimeRequest kScores{.part = Part::split, .launches = 9};
-constexpr agent::TimeRequest kSelect{.part = Part::combine, .launches = 9};
+constexpr int kLaunches = 9;
+constexpr agent::TimeRequest kWhole{.launches = kLaunches};
+constexpr agent::TimeRequest kScores{.part = Part::split, .launches = kLaunches};
+constexpr agent::TimeRequest kSelect{.part = Part::combine, .launches = kLaunches};
 constexpr std::int64_t kRowsChecked = 4;
 /// DeepSeek-V3.2.
 constexpr int kHeads = 128;

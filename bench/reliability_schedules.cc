@@ -3,7 +3,7 @@
 
 #include "bench/reliability.h"
 #include "bench/stopwatch.h"
-#include "tests/coordinator/simulation.h"
+#include "tests/coordinator/simulated_schedule.h"
 
 namespace headsplit::bench {
 namespace {

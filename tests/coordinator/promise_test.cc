@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "tests/coordinator/simulation.h"
+#include "tests/coordinator/simulated_schedule.h"
 
 namespace headsplit::coordinator {
 namespace {
